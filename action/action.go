@@ -1,0 +1,256 @@
+// Package action is the reusable plan template: what is to be done, when it is
+// done, who does it, which arguments it takes and which checks must pass.
+package action
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cleveragents/agents/decode"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/policy"
+	"github.com/cleveragents/agents/tool"
+)
+
+// State is where an action is in its own life.
+type State string
+
+// The states of an action.
+const (
+	Draft     State = "draft"
+	Available State = "available"
+	Archived  State = "archived"
+)
+
+// Action is a plan template (spec/overview.md, "Action").
+type Action struct {
+	Name              string            `json:"name" yaml:"name"`
+	Description       string            `json:"description" yaml:"description"`
+	DefinitionOfDone  string            `json:"definition_of_done" yaml:"definition_of_done"`
+	StrategyActor     string            `json:"strategy_actor" yaml:"strategy_actor"`
+	ExecutionActor    string            `json:"execution_actor" yaml:"execution_actor"`
+	AutomationProfile string            `json:"automation_profile,omitempty" yaml:"automation_profile,omitempty"`
+	Safety            *policy.Safety    `json:"safety_profile,omitempty" yaml:"safety_profile,omitempty"`
+	Args              []Arg             `json:"args,omitempty" yaml:"args,omitempty"`
+	Invariants        []string          `json:"invariants,omitempty" yaml:"invariants,omitempty"`
+	Validations       []tool.Validation `json:"validations,omitempty" yaml:"validations,omitempty"`
+	ReadOnly          bool              `json:"read_only,omitempty" yaml:"read_only,omitempty"`
+	State             State             `json:"state" yaml:"state,omitempty"`
+}
+
+// Arg is one typed argument of an action.
+type Arg struct {
+	Name        string  `json:"name" yaml:"name"`
+	Type        ArgType `json:"type" yaml:"type"`
+	Description string  `json:"description,omitempty" yaml:"description,omitempty"`
+	Required    bool    `json:"required,omitempty" yaml:"required,omitempty"`
+	Default     *string `json:"default,omitempty" yaml:"default,omitempty"`
+}
+
+// ArgType is the type of an argument's value.
+type ArgType string
+
+// The argument types.
+const (
+	Text    ArgType = "string"
+	Integer ArgType = "integer"
+	Number  ArgType = "number"
+	Boolean ArgType = "boolean"
+)
+
+var argName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// Parse reads an action from YAML and checks it whole. Errors carry the file
+// and the line of the key that is wrong.
+func Parse(file string, data []byte) (Action, error) {
+	var a Action
+	if err := decode.YAML(file, data, &a); err != nil {
+		return Action{}, err
+	}
+	name, err := ident.Canonical(a.Name)
+	if err != nil {
+		return Action{}, fault.New(fault.Invalid, "%s: %w", at(file, data, "name"), err)
+	}
+	a.Name = name
+	if a.State == "" {
+		a.State = Available
+	}
+	if key, err := a.check(); err != nil {
+		return Action{}, fault.New(fault.Invalid, "%s: %w", at(file, data, key...), err)
+	}
+	return a, nil
+}
+
+// Validate checks what holds between the keys.
+func (a Action) Validate() error {
+	_, err := a.check()
+	return err
+}
+
+// check returns the first fault and the path of the key that causes it.
+func (a Action) check() (key []string, err error) {
+	for _, c := range []struct{ key, value string }{
+		{"description", a.Description}, {"definition_of_done", a.DefinitionOfDone},
+		{"strategy_actor", a.StrategyActor}, {"execution_actor", a.ExecutionActor},
+	} {
+		if strings.TrimSpace(c.value) == "" {
+			return []string{c.key}, fault.New(fault.Invalid, "action %s: %s is missing", a.Name, c.key)
+		}
+	}
+	if !slices.Contains([]State{Draft, Available, Archived}, a.State) {
+		return []string{"state"}, fault.New(fault.Invalid, "action %s: state %q is not draft, available or archived", a.Name, a.State)
+	}
+	if a.AutomationProfile != "" {
+		if _, err := policy.Find(a.AutomationProfile); err != nil {
+			return []string{"automation_profile"}, err
+		}
+	}
+	if key, err := a.checkArgs(); err != nil {
+		return key, err
+	}
+	return a.checkValidations()
+}
+
+func (a Action) checkArgs() ([]string, error) {
+	seen := map[string]bool{}
+	for i, g := range a.Args {
+		key := []string{"args", strconv.Itoa(i)}
+		switch {
+		case !argName.MatchString(g.Name):
+			return key, fault.New(fault.Invalid, "argument %q: a name is a-z, 0-9 and _, starting with a letter", g.Name)
+		case seen[g.Name]:
+			return key, fault.New(fault.Invalid, "argument %s is declared twice", g.Name)
+		case !slices.Contains([]ArgType{Text, Integer, Number, Boolean}, g.Type):
+			return key, fault.New(fault.Invalid, "argument %s: type %q is not string, integer, number or boolean", g.Name, g.Type)
+		case g.Required && g.Default != nil:
+			return key, fault.New(fault.Invalid, "argument %s is required and has a default: choose one", g.Name)
+		}
+		if g.Default != nil {
+			if err := g.check(*g.Default); err != nil {
+				return key, err
+			}
+		}
+		seen[g.Name] = true
+	}
+	return nil, nil
+}
+
+func (a Action) checkValidations() ([]string, error) {
+	seen := map[string]bool{}
+	for i, v := range a.Validations {
+		key := []string{"validations", strconv.Itoa(i)}
+		switch {
+		case v.Name == "" || seen[v.Name]:
+			return key, fault.New(fault.Invalid, "validation %d: needs a name of its own, got %q", i+1, v.Name)
+		case v.Mode != tool.Required && v.Mode != tool.Informational:
+			return key, fault.New(fault.Invalid, "validation %s: mode %q is not required or informational", v.Name, v.Mode)
+		case (v.Command == "") == (len(v.Argv) == 0):
+			return key, fault.New(fault.Invalid, "validation %s: give either command or argv", v.Name)
+		case v.Timeout < 0:
+			return key, fault.New(fault.Invalid, "validation %s: timeout_seconds is negative", v.Name)
+		}
+		seen[v.Name] = true
+	}
+	return nil, nil
+}
+
+// check reports whether value is of the argument's type.
+func (g Arg) check(value string) error {
+	var err error
+	switch g.Type {
+	case Integer:
+		_, err = strconv.ParseInt(value, 10, 64)
+	case Number:
+		_, err = strconv.ParseFloat(value, 64)
+	case Boolean:
+		if value != "true" && value != "false" {
+			err = strconv.ErrSyntax
+		}
+	}
+	if err != nil {
+		return fault.New(fault.Invalid, "argument %s: %q is not of type %s", g.Name, value, g.Type)
+	}
+	return nil
+}
+
+// Bind checks the given values against the declared arguments and returns all
+// of them, defaults filled in; an optional argument without a value is "".
+func (a Action) Bind(given map[string]string) (map[string]string, error) {
+	out := map[string]string{}
+	var missing []string
+	for _, g := range a.Args {
+		v, ok := given[g.Name]
+		switch {
+		case ok:
+			if err := g.check(v); err != nil {
+				return nil, err
+			}
+		case g.Required:
+			missing = append(missing, g.Name)
+		case g.Default != nil:
+			v = *g.Default
+		}
+		out[g.Name] = v
+	}
+	if len(missing) > 0 {
+		return nil, fault.New(fault.Invalid, "action %s: missing argument %s", a.Name, strings.Join(missing, ", ")).
+			WithHint("add --arg %s=…", missing[0])
+	}
+	for name := range given {
+		if _, ok := out[name]; !ok {
+			return nil, fault.New(fault.Invalid, "action %s has no argument %q", a.Name, name).
+				WithHint("it takes: %s", a.argList())
+		}
+	}
+	return out, nil
+}
+
+func (a Action) argList() string {
+	if len(a.Args) == 0 {
+		return "no arguments"
+	}
+	var names []string
+	for _, g := range a.Args {
+		names = append(names, g.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// at finds the line of a key path in the YAML text; the file alone when the
+// key is not there.
+func at(file string, data []byte, path ...string) string {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 {
+		return file + ":1"
+	}
+	n, line := doc.Content[0], 1
+	for _, key := range path {
+		next := child(n, key)
+		if next == nil {
+			break
+		}
+		n, line = next, next.Line
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}
+
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind == yaml.SequenceNode {
+		if i, err := strconv.Atoi(key); err == nil && i < len(n.Content) {
+			return n.Content[i]
+		}
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+// Package plan is the unit of work: its phases and their transition table, its
+// decisions with the tree and the influence graph, its changes, checkpoints,
+// approvals and events. Package plan is pure; the engine moves a plan, a store
+// keeps it.
+package plan
+
+import (
+	"time"
+
+	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/policy"
+)
+
+// Plan is one run of an action over a project. What it depends on (action,
+// actors, profile) is copied in at plan use and never looked up again, so a
+// later change of those cannot reach a running plan.
+type Plan struct {
+	ID      ident.PlanID `json:"id"`
+	Name    string       `json:"name"`    // namespaced; unique among top-level plans
+	Project string       `json:"project"` // the project's name
+	Status
+	Reason  string `json:"reason,omitempty"` // why it is not running, for a person
+	Attempt int    `json:"attempt"`          // 1, plus one a correction
+	Turn    int    `json:"turn"`             // model calls or graph nodes begun in this phase and attempt
+	Node    string `json:"node,omitempty"`   // the graph node that is next
+	Fixes   int    `json:"fixes"`            // rounds of fixing validations so far
+	Run     int    `json:"run"`              // workflow runs begun; names the durable run
+	// PauseAsked is set from outside and read at every safe point.
+	PauseAsked bool `json:"pause_asked,omitempty"`
+
+	Action    action.Action     `json:"action"`
+	Args      map[string]string `json:"args"`
+	Prompt    string            `json:"prompt,omitempty"`
+	Strategy  actor.Config      `json:"strategy_actor"`
+	Execution actor.Config      `json:"execution_actor"`
+	Profile   policy.Profile    `json:"profile"`
+	ProfileBy string            `json:"profile_by"` // the tier that set it
+	Evidence  string            `json:"evidence"`   // full
+
+	Bases   []Base    `json:"bases,omitempty"`   // one a linked resource, set when Execute or Strategize first looks
+	Changed string    `json:"changed,omitempty"` // blob of the ChangeSet as of the last recorded mutation; "" is none
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	Version int64     `json:"version"` // optimistic lock: one more a stored change
+}
+
+// Base is the snapshot of one resource that a plan's sandbox was forked from.
+type Base struct {
+	Resource ident.ResourceID `json:"resource"`
+	Location string           `json:"location"` // where the resource is on disk
+	Snapshot string           `json:"snapshot"` // blob hash of the snapshot's manifest
+	Backend  string           `json:"backend"`  // how it is isolated, such as copy
+	ReadOnly bool             `json:"read_only,omitempty"`
+}
+
+// GateTask returns the task whose threshold gates the phase after p.
+func GateTask(p Phase) policy.Task {
+	switch p {
+	case PhaseStrategize:
+		return policy.EnterExecute
+	case PhaseExecute:
+		return policy.EnterApply
+	}
+	return policy.EnterStrategize
+}
+
+// DecideTask returns the task whose threshold gates a decision made in phase p.
+func DecideTask(p Phase) policy.Task {
+	if p == PhaseStrategize {
+		return policy.DecideStrategy
+	}
+	return policy.DecideExecution
+}
