@@ -9,7 +9,6 @@ package a2a
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 
 	"github.com/cleveragents/agents/fault"
@@ -91,9 +90,5 @@ func (h Handler) Do(ctx context.Context, req any, emit func(plan.Event)) (any, e
 	if emit == nil {
 		emit = func(plan.Event) {}
 	}
-	r, err := h.do(ctx, req, emit)
-	if err != nil {
-		return nil, fmt.Errorf("%w", err)
-	}
-	return r, nil
+	return h.do(ctx, req, emit)
 }

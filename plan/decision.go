@@ -89,21 +89,20 @@ type Tree struct {
 	Children []*Tree  `json:"children,omitempty"`
 }
 
-// BuildTree links decisions by parent, in one pass. One whose parent is not in
-// the list becomes a root.
+// BuildTree links decisions by parent, in one pass over their recorded order.
+// One whose parent does not come before it becomes a root, so that no damage of
+// the parent links can make a decision disappear.
 func BuildTree(ds []Decision) []*Tree {
 	nodes := make(map[ident.DecisionID]*Tree, len(ds))
-	for _, d := range ds {
-		nodes[d.ID] = &Tree{Decision: d}
-	}
 	var roots []*Tree
 	for _, d := range ds {
-		n := nodes[d.ID]
-		if p, ok := nodes[d.Parent]; ok && d.Parent != d.ID {
+		n := &Tree{Decision: d}
+		if p, ok := nodes[d.Parent]; ok {
 			p.Children = append(p.Children, n)
-			continue
+		} else {
+			roots = append(roots, n)
 		}
-		roots = append(roots, n)
+		nodes[d.ID] = n
 	}
 	return roots
 }

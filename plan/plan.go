@@ -21,14 +21,23 @@ type Plan struct {
 	Name    string       `json:"name"`    // namespaced; unique among top-level plans
 	Project string       `json:"project"` // the project's name
 	Status
-	Reason  string `json:"reason,omitempty"` // why it is not running, for a person
-	Attempt int    `json:"attempt"`          // 1, plus one a correction
-	Turn    int    `json:"turn"`             // model calls or graph nodes begun in this phase and attempt
-	Node    string `json:"node,omitempty"`   // the graph node that is next
-	Fixes   int    `json:"fixes"`            // rounds of fixing validations so far
-	Run     int    `json:"run"`              // workflow runs begun; names the durable run
-	// PauseAsked is set from outside and read at every safe point.
-	PauseAsked bool `json:"pause_asked,omitempty"`
+	Reason  string `json:"reason,omitempty"`   // why it is not running, for a person
+	Fault   string `json:"fault,omitempty"`    // fault.Kind's name where it stopped for one
+	Attempt int    `json:"attempt"`            // 1, plus one a correction
+	Run     int    `json:"run"`                // durable runs begun; names the run
+	RunOpen bool   `json:"run_open"`           // the last run did not end: its process died or was stopped
+	Ordered Phase  `json:"ordered,omitempty"`  // the phase that a person told the plan to enter
+	NoInput bool   `json:"no_input,omitempty"` // nobody can be asked
+
+	// How far the actor of the running phase got.
+	Turn     int     `json:"turn"`           // model calls or graph nodes begun in this phase and attempt
+	TurnFrom int     `json:"turn_from"`      // the turn limit counts from here
+	Node     string  `json:"node,omitempty"` // the graph node that is next
+	ActorEnd bool    `json:"actor_end"`      // the actor says that it is done
+	Repairs  int     `json:"repairs"`        // turns in a row that were no use
+	Fixes    int     `json:"fixes"`          // rounds of fixing validations
+	FixGiven bool    `json:"fix_given"`      // a person allowed one more round
+	Inputs   []Input `json:"inputs,omitempty"`
 
 	Action    action.Action     `json:"action"`
 	Args      map[string]string `json:"args"`
@@ -44,6 +53,17 @@ type Plan struct {
 	Created time.Time `json:"created"`
 	Updated time.Time `json:"updated"`
 	Version int64     `json:"version"` // optimistic lock: one more a stored change
+}
+
+// Input is something said to the actor by the engine or a person in between,
+// after the turn of that number in that phase and attempt.
+type Input struct {
+	Phase   Phase  `json:"phase"`
+	Attempt int    `json:"attempt"`
+	After   int    `json:"after"`
+	Slot    string `json:"slot"` // validation, guidance, repair
+	Origin  string `json:"origin"`
+	Text    string `json:"text"`
 }
 
 // Base is the snapshot of one resource that a plan's sandbox was forked from.

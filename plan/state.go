@@ -62,6 +62,7 @@ const (
 	Fail    Trigger = "fail"    // cannot go on
 	Arrive  Trigger = "arrive"  // Apply has written everything
 	Collide Trigger = "collide" // Apply found that the base moved
+	Reopen  Trigger = "reopen"  // the phase's work goes on after it seemed done
 	Cancel  Trigger = "cancel"  // give up
 )
 
@@ -111,6 +112,7 @@ func Transitions() []Transition {
 			add(run, Finish, st(p, Complete))
 			add(run, Ask, st(p, Waiting))
 			add(st(p, Waiting), Resume, run)
+			add(st(p, Complete), Reopen, run)
 			add(run, Block, st(p, Blocked))
 			add(st(p, Blocked), Resume, run)
 			add(st(p, Blocked), Cancel, st(p, Cancelled))
