@@ -17,7 +17,7 @@ func TestMain(m *testing.M) {
 	if file == "" {
 		os.Exit(m.Run())
 	}
-	// A write by two renames: at each point the file is the old or the new one.
+	// A write by rename: at each point the file is the old or the new one.
 	crash.Point("write.start")
 	if err := os.WriteFile(file+".new", []byte("new"), 0o600); err != nil {
 		os.Exit(1)
