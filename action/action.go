@@ -3,13 +3,11 @@
 package action
 
 import (
-	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/cleveragents/agents/decode"
 	"github.com/cleveragents/agents/fault"
@@ -50,7 +48,7 @@ type Arg struct {
 	Type        ArgType `json:"type" yaml:"type"`
 	Description string  `json:"description,omitempty" yaml:"description,omitempty"`
 	Required    bool    `json:"required,omitempty" yaml:"required,omitempty"`
-	Default     *string `json:"default,omitempty" yaml:"default,omitempty"`
+	Default     *string `json:"default,omitzero" yaml:"default,omitempty"`
 }
 
 // ArgType is the type of an argument's value.
@@ -75,14 +73,14 @@ func Parse(file string, data []byte) (Action, error) {
 	}
 	name, err := ident.Canonical(a.Name)
 	if err != nil {
-		return Action{}, fault.New(fault.Invalid, "%s: %w", at(file, data, "name"), err)
+		return Action{}, fault.New(fault.Invalid, "%s: %w", decode.At(file, data, "name"), err)
 	}
 	a.Name = name
 	if a.State == "" {
 		a.State = Available
 	}
 	if key, err := a.check(); err != nil {
-		return Action{}, fault.New(fault.Invalid, "%s: %w", at(file, data, key...), err)
+		return Action{}, fault.New(fault.Invalid, "%s: %w", decode.At(file, data, key...), err)
 	}
 	return a, nil
 }
@@ -152,6 +150,8 @@ func (a Action) checkValidations() ([]string, error) {
 			return key, fault.New(fault.Invalid, "validation %s: mode %q is not required or informational", v.Name, v.Mode)
 		case (v.Command == "") == (len(v.Argv) == 0):
 			return key, fault.New(fault.Invalid, "validation %s: give either command or argv", v.Name)
+		case len(v.Argv) > 0 && v.Argv[0] == "":
+			return key, fault.New(fault.Invalid, "validation %s: argv names no program", v.Name)
 		case v.Timeout < 0:
 			return key, fault.New(fault.Invalid, "validation %s: timeout_seconds is negative", v.Name)
 		}
@@ -167,7 +167,10 @@ func (g Arg) check(value string) error {
 	case Integer:
 		_, err = strconv.ParseInt(value, 10, 64)
 	case Number:
-		_, err = strconv.ParseFloat(value, 64)
+		var f float64
+		if f, err = strconv.ParseFloat(value, 64); err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			err = strconv.ErrSyntax
+		}
 	case Boolean:
 		if value != "true" && value != "false" {
 			err = strconv.ErrSyntax
@@ -220,37 +223,4 @@ func (a Action) argList() string {
 		names = append(names, g.Name)
 	}
 	return strings.Join(names, ", ")
-}
-
-// at finds the line of a key path in the YAML text; the file alone when the
-// key is not there.
-func at(file string, data []byte, path ...string) string {
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil || len(doc.Content) == 0 {
-		return file + ":1"
-	}
-	n, line := doc.Content[0], 1
-	for _, key := range path {
-		next := child(n, key)
-		if next == nil {
-			break
-		}
-		n, line = next, next.Line
-	}
-	return fmt.Sprintf("%s:%d", file, line)
-}
-
-func child(n *yaml.Node, key string) *yaml.Node {
-	if n.Kind == yaml.SequenceNode {
-		if i, err := strconv.Atoi(key); err == nil && i < len(n.Content) {
-			return n.Content[i]
-		}
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ package actor
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/cleveragents/agents/decode"
@@ -24,7 +25,7 @@ type Config struct {
 	MaxTurns    int      `json:"max_turns,omitempty" yaml:"max_turns,omitempty"` // model calls in one phase; 0 means DefaultMaxTurns
 	// Tools are the tools offered to the model; absent means all built-in ones.
 	// What a phase forbids is left out whatever is listed.
-	Tools *[]string `json:"tools,omitempty" yaml:"tools,omitempty"`
+	Tools *[]string `json:"tools,omitzero" yaml:"tools,omitempty"`
 	Graph []Node    `json:"graph,omitempty" yaml:"graph,omitempty"`
 }
 
@@ -56,41 +57,59 @@ func Parse(file string, data []byte) (Config, error) {
 	}
 	name, err := ident.Canonical(c.Name)
 	if err != nil {
-		return Config{}, fault.New(fault.Invalid, "%s: %w", file, err)
+		return Config{}, fault.New(fault.Invalid, "%s: %w", decode.At(file, data, "name"), err)
 	}
 	c.Name = name
-	if err := c.Validate(); err != nil {
-		return Config{}, fault.New(fault.Invalid, "%s: %w", file, err)
+	if key, err := c.check(); err != nil {
+		return Config{}, fault.New(fault.Invalid, "%s: %w", decode.At(file, data, key...), err)
 	}
 	return c, nil
 }
 
 // Validate checks what holds between the keys.
 func (c Config) Validate() error {
-	if (c.Model == "") == (len(c.Graph) == 0) {
-		return fault.New(fault.Invalid, "actor %s: give either a model or a graph", c.Name)
+	_, err := c.check()
+	return err
+}
+
+// check returns the first fault and the path of the key that causes it.
+func (c Config) check() (key []string, err error) {
+	switch {
+	case (c.Model == "") == (len(c.Graph) == 0):
+		return []string{"graph"}, fault.New(fault.Invalid, "actor %s: give either a model or a graph", c.Name)
+	case c.Model != "" && c.Provider == "":
+		return []string{"model"}, fault.New(fault.Invalid, "actor %s: a model needs a provider", c.Name)
+	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2):
+		return []string{"temperature"}, fault.New(fault.Invalid, "actor %s: temperature %v is not from 0 to 2", c.Name, *c.Temperature)
+	case c.MaxTokens < 0:
+		return []string{"max_tokens"}, fault.New(fault.Invalid, "actor %s: max_tokens is negative", c.Name)
+	case c.MaxTurns < 0:
+		return []string{"max_turns"}, fault.New(fault.Invalid, "actor %s: max_turns is negative", c.Name)
 	}
-	if c.Model != "" && c.Provider == "" {
-		return fault.New(fault.Invalid, "actor %s: a model needs a provider", c.Name)
-	}
+	return c.checkGraph()
+}
+
+func (c Config) checkGraph() ([]string, error) {
 	seen := map[string]int{}
 	for i, n := range c.Graph {
+		key := []string{"graph", strconv.Itoa(i)}
 		if n.ID == "" || n.ID == End || n.Tool == "" {
-			return fault.New(fault.Invalid, "actor %s: node %d needs an id (not %q) and a tool", c.Name, i+1, End)
+			return key, fault.New(fault.Invalid, "actor %s: node %d needs an id (not %q) and a tool", c.Name, i+1, End)
 		}
 		if at, ok := seen[n.ID]; ok {
-			return fault.New(fault.Invalid, "actor %s: nodes %d and %d are both called %q", c.Name, at+1, i+1, n.ID)
+			return key, fault.New(fault.Invalid, "actor %s: nodes %d and %d are both called %q", c.Name, at+1, i+1, n.ID)
 		}
 		seen[n.ID] = i
 	}
-	for _, n := range c.Graph {
-		for _, to := range []string{n.Next, n.OnError} {
-			if _, ok := seen[to]; to != "" && to != End && !ok {
-				return fault.New(fault.Invalid, "actor %s: node %s goes to %q, which is not a node", c.Name, n.ID, to)
+	for i, n := range c.Graph {
+		for _, to := range []struct{ key, node string }{{"next", n.Next}, {"on_error", n.OnError}} {
+			if _, ok := seen[to.node]; to.node != "" && to.node != End && !ok {
+				return []string{"graph", strconv.Itoa(i), to.key},
+					fault.New(fault.Invalid, "actor %s: node %s goes to %q, which is not a node", c.Name, n.ID, to.node)
 			}
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // IsGraph reports whether the actor works without a model.
@@ -169,8 +188,12 @@ func fill(v any, values map[string]string) (any, error) {
 	return v, nil
 }
 
+// MaxExpanded is the largest text that Expand makes, in bytes.
+const MaxExpanded = 16 << 20
+
 // Expand replaces every {{name}} in s by its value. Values are inserted as they
 // are and never expanded again, so an argument cannot smuggle in another name.
+// A result of more than MaxExpanded bytes is an error.
 func Expand(s string, values map[string]string) (string, error) {
 	var b strings.Builder
 	for {
@@ -187,6 +210,9 @@ func Expand(s string, values map[string]string) (string, error) {
 		value, ok := values[name]
 		if !ok {
 			return "", fault.New(fault.Invalid, "{{%s}}: no such value", name)
+		}
+		if b.Len()+i+len(value) > MaxExpanded {
+			return "", fault.New(fault.Invalid, "{{%s}}: the text grows beyond %d bytes", name, MaxExpanded)
 		}
 		b.WriteString(s[:i])
 		b.WriteString(value)

@@ -2,6 +2,12 @@
 // duplicate keys, wrong types, several documents and oversized input are
 // errors that name the file and the line. Every configuration file of the
 // program is read here and nowhere else.
+//
+// YAML is checked in three passes, the cheap one first: the bytes (size, number
+// of entries, encoding), the nodes (tags, aliases, depth, keys that the target
+// does not have), and then the library's own decoding of the nodes. The first
+// two bound what the third can cost: hostile text is refused within 100 ms and
+// 64 MiB (safety.md T66).
 package decode
 
 import (
@@ -9,11 +15,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/cleveragents/agents/fault"
@@ -30,27 +35,39 @@ func YAML(file string, data []byte, v any) error {
 	if len(data) > MaxBytes {
 		return fault.New(fault.Invalid, "%s:1: larger than %d bytes", file, MaxBytes)
 	}
-	if bytes.HasPrefix(bytes.TrimSpace(data), []byte("%")) {
-		return fault.New(fault.Invalid, "%s:1: YAML directives are not accepted", file)
+	if err := checkText(file, data); err != nil {
+		return err
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(v); err != nil {
+	var doc, more yaml.Node
+	if err := d.Decode(&doc); err != nil {
 		if errors.Is(err, io.EOF) {
 			return fault.New(fault.Invalid, "%s:1: the file is empty", file)
 		}
-		return fault.New(fault.Invalid, "%s", yamlMessage(file, err))
+		return fault.New(fault.Invalid, "%s", yamlMessage(file, data, err))
 	}
-	var more yaml.Node
-	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
-		return fault.New(fault.Invalid, "%s:%d: one document is expected, a second one starts here", file, max(more.Line, 1))
+	w := walk{file: file}
+	if err := w.cost(&doc, 0); err != nil {
+		return err
 	}
-	return nil
+	if err := w.fits(&doc, reflect.TypeOf(v)); err != nil {
+		return err
+	}
+	if err := doc.Decode(v); err != nil {
+		return fault.New(fault.Invalid, "%s", yamlMessage(file, data, err))
+	}
+	switch err := d.Decode(&more); {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return fault.New(fault.Invalid, "%s", yamlMessage(file, data, err))
+	}
+	return fault.New(fault.Invalid, "%s:%d: one document is expected, a second one starts here", file, max(more.Line, 1))
 }
 
 // yamlMessage turns the library's "yaml: unmarshal errors:\n  line 3: …" into
 // file:line: text, one line a problem, in the words of the file.
-func yamlMessage(file string, err error) string {
+func yamlMessage(file string, data []byte, err error) string {
 	var te *yaml.TypeError
 	lines := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
 	if errors.As(err, &te) {
@@ -59,7 +76,7 @@ func yamlMessage(file string, err error) string {
 	for i, l := range lines {
 		m := lineOf.FindStringSubmatchIndex(l)
 		if m == nil {
-			lines[i] = file + ":1: " + l
+			lines[i] = fmt.Sprintf("%s:%d: %s", file, anchorLine(data, l), l)
 			continue
 		}
 		text := l[:m[0]] + l[m[1]:]
@@ -68,16 +85,23 @@ func yamlMessage(file string, err error) string {
 	return strings.Join(lines, "\n")
 }
 
+// anchorLine finds the line for the one message that comes without: an alias
+// that has no anchor.
+func anchorLine(data []byte, message string) int {
+	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+		before, _, _ := bytes.Cut(data, []byte("*"+m[1]))
+		return 1 + bytes.Count(before, []byte("\n"))
+	}
+	return 1
+}
+
 var (
-	unknownField = regexp.MustCompile(`^field (\S+) not found in type .*$`)
-	wrongType    = regexp.MustCompile("^cannot unmarshal (\\S+)(?: `(.*)`)? into (\\S+)$")
-	duplicateKey = regexp.MustCompile(`^mapping key (\S+) already defined at line (\d+)$`)
+	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
+	wrongType     = regexp.MustCompile("^cannot unmarshal (\\S+)(?: `(.*)`)? into (.+)$")
+	duplicateKey  = regexp.MustCompile(`^mapping key (\S+) already defined at line (\d+)$`)
 )
 
 func plainWords(s string) string {
-	if m := unknownField.FindStringSubmatch(s); m != nil {
-		return fmt.Sprintf("unknown key %q", m[1])
-	}
 	if m := duplicateKey.FindStringSubmatch(s); m != nil {
 		return fmt.Sprintf("the key %s is given twice (first on line %s)", m[1], m[2])
 	}
@@ -96,7 +120,7 @@ func orQuote(value, tag string) string {
 	case tag == "!!seq":
 		return "a list"
 	}
-	return tag
+	return "an empty value"
 }
 
 func typeWord(goType string) string {
@@ -114,29 +138,5 @@ func typeWord(goType string) string {
 	case strings.HasPrefix(goType, "map["):
 		return "a mapping"
 	}
-	return "what this key takes (" + goType + ")"
-}
-
-// JSON decodes one JSON value into v. Duplicate keys, keys in another letter
-// case, unknown keys and bad UTF-8 are errors of kind Invalid.
-func JSON(what string, data []byte, v any) error {
-	if err := json.Unmarshal(data, v, json.RejectUnknownMembers(true), json.MatchCaseInsensitiveNames(false)); err != nil {
-		return fault.New(fault.Invalid, "%s: %s", what, jsonMessage(err))
-	}
-	return nil
-}
-
-// JSONValue checks that data is one strict JSON value and returns it in its
-// canonical form (RFC 8785), so that equal values have equal bytes.
-func JSONValue(what string, data []byte) ([]byte, error) {
-	v := jsontext.Value(bytes.Clone(data))
-	if err := v.Canonicalize(); err != nil {
-		return nil, fault.New(fault.Invalid, "%s: %s", what, jsonMessage(err))
-	}
-	return v, nil
-}
-
-func jsonMessage(err error) string {
-	s := strings.TrimPrefix(err.Error(), "json: ")
-	return strings.TrimPrefix(s, "jsontext: ")
+	return "what this key takes"
 }
