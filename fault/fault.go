@@ -93,10 +93,19 @@ type Error struct {
 	Err     error          // the cause, or nil
 }
 
-// New makes an error of the kind. The format may use %w for a cause.
+// New makes an error of the kind. The format may use %w for causes; the hint of
+// a fault among them is kept, since the way out is still the same.
 func New(k Kind, format string, args ...any) *Error {
 	e := fmt.Errorf(format, args...)
-	return &Error{Kind: k, Msg: e.Error(), Err: errors.Unwrap(e)}
+	out := &Error{Kind: k, Msg: e.Error(), Err: errors.Unwrap(e)}
+	if _, many := e.(interface{ Unwrap() []error }); many {
+		out.Err = e
+	}
+	var cause *Error
+	if errors.As(out.Err, &cause) {
+		out.Hint = cause.Hint
+	}
+	return out
 }
 
 // Error returns the message; the cause is already in it when New wrapped one.

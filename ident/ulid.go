@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/oklog/ulid/v2"
 
@@ -46,8 +47,9 @@ func NewSource(now func() time.Time, entropy io.Reader) *Source {
 func (s *Source) New() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if ms := ulid.Timestamp(s.now()); ms > s.last {
-		s.last = ms
+	// A clock before 1970 has no place in a ULID, nor one after 10889.
+	if ms := uint64(max(s.now().UnixMilli(), 0)); ms > s.last {
+		s.last = min(ms, ulid.MaxTime()-1)
 	}
 	id, err := ulid.New(s.last, s.entropy)
 	if err != nil { // the 80 random bits overflowed inside one millisecond
@@ -64,6 +66,9 @@ const MinSuffix = 4
 // suffix of at least MinSuffix letters; lower case is accepted. It returns
 // whether s is a whole ULID.
 func ParseRef(s string) (ref string, whole bool, err error) {
+	if i := strings.IndexFunc(s, func(r rune) bool { return r > unicode.MaxASCII }); i >= 0 {
+		return "", false, fault.New(fault.Invalid, "id %q: only letters and digits occur in ids", s)
+	}
 	ref = strings.ToUpper(s)
 	if len(ref) < MinSuffix || len(ref) > ulid.EncodedSize {
 		return "", false, fault.New(fault.Invalid, "id %q: give the 26 letters of the id or at least its last %d", s, MinSuffix)

@@ -6,12 +6,14 @@ import (
 )
 
 // Guard gates single tool calls at run time. A nil list is "not set"; an empty
-// one is a list of nothing, so an empty allowlist allows no tool.
+// one is a list of nothing, so an empty allowlist allows no tool. The JSON tags
+// say omitzero because omitempty of some encoders drops an empty list, which
+// would read back as "not set".
 type Guard struct {
 	MaxToolCallsPerStep      *int      `json:"max_tool_calls_per_step,omitempty" yaml:"max_tool_calls_per_step,omitempty"`
 	MaxTotalCost             *float64  `json:"max_total_cost,omitempty" yaml:"max_total_cost,omitempty"` // USD
-	ToolAllowlist            *[]string `json:"tool_allowlist,omitempty" yaml:"tool_allowlist,omitempty"`
-	ToolDenylist             *[]string `json:"tool_denylist,omitempty" yaml:"tool_denylist,omitempty"`
+	ToolAllowlist            *[]string `json:"tool_allowlist,omitzero" yaml:"tool_allowlist,omitempty"`
+	ToolDenylist             *[]string `json:"tool_denylist,omitzero" yaml:"tool_denylist,omitempty"`
 	RequireApprovalForWrites bool      `json:"require_approval_for_writes,omitempty" yaml:"require_approval_for_writes,omitempty"`
 	RequireApprovalForApply  bool      `json:"require_approval_for_apply,omitempty" yaml:"require_approval_for_apply,omitempty"`
 }
@@ -54,8 +56,8 @@ func (g Guard) Check(in GuardInput) GuardResult {
 	if g.MaxToolCallsPerStep != nil && in.Calls >= *g.MaxToolCallsPerStep {
 		return ask("%d tool calls in this step, the limit is %d", in.Calls, *g.MaxToolCallsPerStep)
 	}
-	// A cost that is not a number is the worst case.
-	if g.MaxTotalCost != nil && !(in.Cost < *g.MaxTotalCost) {
+	// A cost that is negative or not a number is the worst case.
+	if g.MaxTotalCost != nil && !(in.Cost >= 0 && in.Cost < *g.MaxTotalCost) {
 		return ask("$%.4f spent, the limit is $%.4f", in.Cost, *g.MaxTotalCost)
 	}
 	if g.RequireApprovalForWrites && in.Write {
