@@ -246,10 +246,10 @@ func (ch *child) read(stopAt int64) {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := ch.output.Read(buf)
-		before := ch.sink.total
 		ch.sink.write(buf[:n])
-		if before <= stopAt && ch.sink.total > stopAt {
+		if ch.sink.total > stopAt {
 			close(ch.flood)
+			return
 		}
 		if err != nil { // io.EOF, or the pipe was closed by wait
 			return
