@@ -20,10 +20,10 @@ func TestKilledAtEachPoint(t *testing.T) {
 	const steps = 4
 	for _, kept := range []bool{false, true} {
 		t.Run(fmt.Sprintf("kept=%v", kept), func(t *testing.T) {
-			dir := t.TempDir()
+			dir := stateDir(t)
 			deaths := crashtest.Walk(t, func(t *testing.T, env []string) error {
 				if !kept {
-					dir = t.TempDir()
+					dir = stateDir(t)
 				}
 				return command(dir, "p.1", steps, env...).Run()
 			}, func(t *testing.T) {
@@ -70,7 +70,7 @@ func checkOrder(t *testing.T, calls []string) {
 func TestARecordedStepIsNotRepeatedAfterSIGKILL(t *testing.T) {
 	for held := range 5 {
 		t.Run(fmt.Sprint(held), func(t *testing.T) {
-			dir := t.TempDir()
+			dir := stateDir(t)
 			kill(holder(t, dir, "p.1", held))
 			var got []int
 			if err := open(t, dir).Run(t.Context(), "p.1", count(6, &got)); err != nil {
@@ -88,7 +88,7 @@ func TestARecordedStepIsNotRepeatedAfterSIGKILL(t *testing.T) {
 }
 
 func TestALivingProcessKeepsItsKey(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	cmd := holder(t, dir, "p.1", 1)
 	r := open(t, dir)
 	var got []int
@@ -111,7 +111,7 @@ func TestALivingProcessKeepsItsKey(t *testing.T) {
 
 // A take-over is of the asked key only.
 func TestOtherRunsOfADeadProcessAreLeftAlone(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	kill(holder(t, dir, "p.1", 1))
 	kill(holder(t, dir, "q.1", 1))
 	r := open(t, dir)
@@ -127,7 +127,7 @@ func TestOtherRunsOfADeadProcessAreLeftAlone(t *testing.T) {
 
 func TestSeveralTakeOversAtOnceRunItOnce(t *testing.T) {
 	for range 5 {
-		dir := t.TempDir()
+		dir := stateDir(t)
 		kill(holder(t, dir, "p.1", 1))
 		runs := make([]*Runner, 4)
 		for i := range runs {
@@ -190,8 +190,35 @@ func TestFourProcessesStartAtOnce(t *testing.T) {
 	}
 }
 
+// The kind of a failure survives a death between the failed step's record and
+// the run's end.
+func TestAFailureKeepsItsKindWhereverTheProcessDies(t *testing.T) {
+	dir := stateDir(t)
+	run := func(env ...string) (int, error) {
+		cmd := command(dir, "p.1", 4, append(env, childFail+"=1")...)
+		err := cmd.Run()
+		return cmd.ProcessState.ExitCode(), err
+	}
+	denied := fault.Denied.Meaning().Exit
+	crashtest.Walk(t, func(t *testing.T, env []string) error {
+		code, err := run(env...)
+		if code == denied {
+			return nil
+		}
+		return err
+	}, func(*testing.T) {})
+	if code, err := run(); code != denied {
+		t.Errorf("after the end: %v, want exit status %d", err, denied)
+	}
+	all := calls(t, dir)
+	checkOrder(t, all)
+	if all[len(all)-1] != "1" {
+		t.Errorf("calls %v go on after the failure", all)
+	}
+}
+
 func TestFourProcessesOnOneKey(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	var all sync.WaitGroup
 	codes := make([]int, 4)
 	for i := range codes {

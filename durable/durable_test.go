@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ const (
 	childKey   = "DURABLE_CHILD_KEY"
 	childSteps = "DURABLE_CHILD_STEPS"
 	childHold  = "DURABLE_CHILD_HOLD" // the step in which it waits for ever
+	childFail  = "DURABLE_CHILD_FAIL" // the step that is denied
 )
 
 func TestMain(m *testing.M) {
@@ -51,9 +53,10 @@ func child() error {
 	}
 	defer r.Close()
 	var steps int
-	hold := -1
+	hold, fail := -1, -1
 	fmt.Sscan(os.Getenv(childSteps), &steps)
 	fmt.Sscan(os.Getenv(childHold), &hold)
+	fmt.Sscan(os.Getenv(childFail), &fail)
 	return r.Run(context.Background(), os.Getenv(childKey), func(_ context.Context, n int) (bool, error) {
 		if err := note(dir, "%d", n); err != nil {
 			return false, err
@@ -63,6 +66,9 @@ func child() error {
 			select {}
 		}
 		crash.Point("child.step")
+		if n == fail {
+			return false, fault.New(fault.Denied, "step %d is denied", n)
+		}
 		return n == steps-1, nil
 	})
 }
@@ -117,6 +123,43 @@ func kill(cmd *exec.Cmd) {
 		_ = cmd.Process.Signal(syscall.SIGKILL)
 		_ = cmd.Wait()
 	}
+}
+
+// emptyFile is a workflow file in which nothing has run: making one costs many
+// times what opening one does, most of all under the race detector.
+var emptyFile = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "durable")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "engine.db")
+	r, err := Open(context.Background(), Config{Path: path, Live: deadTo{nobody{}}})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+type nobody struct{}
+
+func (nobody) Self() string { return "nobody" }
+
+// stateDir is a directory with an empty workflow file.
+func stateDir(t testing.TB) string {
+	t.Helper()
+	b, err := emptyFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "engine.db"), b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // open opens a runner of this process, enrolled under a fresh id.

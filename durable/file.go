@@ -3,6 +3,7 @@ package durable
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	// Registers SQLite with DBOS and, as "sqlite", with database/sql.
 	_ "github.com/dbos-inc/dbos-transact-golang/dbos/driver/sqlite"
 	"golang.org/x/sys/unix"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/cleveragents/agents/fault"
 )
@@ -42,6 +45,11 @@ func openFile(ctx context.Context, path string) (*sql.DB, error) {
 	db.SetMaxIdleConns(4)
 	if err := db.PingContext(ctx); err != nil {
 		_ = db.Close() // the first error tells more
+		var se *sqlite.Error
+		if errors.As(err, &se) && (se.Code()&0xff == sqlite3.SQLITE_NOTADB || se.Code()&0xff == sqlite3.SQLITE_CORRUPT) {
+			return nil, fault.New(fault.Corrupt, "open %s: %w", path, err).
+				WithHint("move the file away; unfinished runs then start from their first step")
+		}
 		return nil, fault.New(fault.Unavailable, "open %s: %w", path, err)
 	}
 	return db, nil

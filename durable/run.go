@@ -131,7 +131,7 @@ func (r *Runner) carryOut(ctx context.Context, key string, u *run) (ended bool, 
 	wctx, u.release = dbos.WithCancel(r.dbos)
 	defer u.release()
 
-	handle, err := r.claim(u.ctx, wctx, key)
+	handle, err := r.claim(context.WithoutCancel(ctx), wctx, key)
 	if handle == nil {
 		return false, err
 	}
@@ -217,6 +217,7 @@ func (u *run) loop(c dbos.Context) (outcome, error) {
 		}
 		out, err := dbos.RunAsStep(c, func(context.Context) (outcome, error) { return u.call(n) },
 			dbos.WithStepName("step"))
+		crash.Point("durable.recorded")
 		switch {
 		case err != nil && u.err != nil && u.ctx.Err() != nil: // interrupted and released
 			return outcome{}, err
@@ -237,7 +238,6 @@ func (u *run) loop(c dbos.Context) (outcome, error) {
 		case out.Done:
 			return out, nil
 		}
-		crash.Point("durable.recorded")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 func TestRunCallsEachStepOnceInOrder(t *testing.T) {
-	r := open(t, t.TempDir())
+	r := open(t, stateDir(t))
 	var got []int
 	if err := r.Run(t.Context(), "p.1", count(4, &got)); err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestRunCallsEachStepOnceInOrder(t *testing.T) {
 }
 
 func TestAnEndedKeyIsNotRunAgain(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	first := open(t, dir)
 	var got []int
 	if err := first.Run(t.Context(), "p.1", count(2, &got)); err != nil {
@@ -61,7 +61,7 @@ func TestAFailureComesBackAsItIsAndIsFinal(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := stateDir(t)
 			r := open(t, dir)
 			calls := 0
 			step := func(_ context.Context, n int) (bool, error) {
@@ -93,7 +93,7 @@ func TestAFailureComesBackAsItIsAndIsFinal(t *testing.T) {
 }
 
 func TestAPanicEndsTheKeyAsADefect(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	step := func(context.Context, int) (bool, error) { panic("boom") }
 	r := open(t, dir)
 	for range 2 {
@@ -119,7 +119,7 @@ func TestCancelStopsAndALaterRunGoesOn(t *testing.T) {
 	for _, tt := range tests {
 		for _, same := range []bool{true, false} {
 			t.Run(tt.name, func(t *testing.T) {
-				dir := t.TempDir()
+				dir := stateDir(t)
 				r := open(t, dir)
 				ctx, cancel := context.WithCancelCause(t.Context())
 				var got []int
@@ -154,7 +154,7 @@ func TestCancelStopsAndALaterRunGoesOn(t *testing.T) {
 }
 
 func TestACancelledContextStartsNothing(t *testing.T) {
-	r := open(t, t.TempDir())
+	r := open(t, stateDir(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var got []int
@@ -164,7 +164,7 @@ func TestACancelledContextStartsNothing(t *testing.T) {
 }
 
 func TestDoneUnderACancelledContextIsDone(t *testing.T) {
-	r := open(t, t.TempDir())
+	r := open(t, stateDir(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	err := r.Run(ctx, "p.1", func(context.Context, int) (bool, error) { cancel(); return true, nil })
@@ -180,7 +180,7 @@ func TestDoneUnderACancelledContextIsDone(t *testing.T) {
 }
 
 func TestOneProcessRunsAKeyOnce(t *testing.T) {
-	r := open(t, t.TempDir())
+	r := open(t, stateDir(t))
 	var inner error
 	err := r.Run(t.Context(), "p.1", func(ctx context.Context, _ int) (bool, error) {
 		inner = r.Run(ctx, "p.1", func(context.Context, int) (bool, error) { return true, nil })
@@ -195,7 +195,7 @@ func TestOneProcessRunsAKeyOnce(t *testing.T) {
 }
 
 func TestCloseInterruptsRunsAndTheyCanGoOn(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	r := open(t, dir)
 	in, end := make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -229,7 +229,7 @@ func TestCloseInterruptsRunsAndTheyCanGoOn(t *testing.T) {
 
 // The file must not grow with the number of runs.
 func TestEndedRunsAreForgottenBeyondKeep(t *testing.T) {
-	r := openKeeping(t, t.TempDir(), 3)
+	r := openKeeping(t, stateDir(t), 3)
 	var got []int
 	for _, key := range []string{"a", "b", "c", "d", "e"} {
 		if err := r.Run(t.Context(), key, count(4, &got)); err != nil {
@@ -247,7 +247,7 @@ func TestEndedRunsAreForgottenBeyondKeep(t *testing.T) {
 }
 
 func TestALivingRunIsNotForgotten(t *testing.T) {
-	r := openKeeping(t, t.TempDir(), 1)
+	r := openKeeping(t, stateDir(t), 1)
 	var got []int
 	err := r.Run(t.Context(), "old", func(ctx context.Context, n int) (bool, error) {
 		for _, key := range []string{"a", "b", "c"} {
@@ -274,7 +274,7 @@ func rowsIn(t *testing.T, db *sql.DB, table string) int {
 // A process that was taken for dead must not record any more, and must not
 // keep its caller waiting.
 func TestAfterATakeOverTheOldProcessCannotRecord(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	old := open(t, dir)
 	other := open(t, dir)
 	other.live = deadTo{other.live}
@@ -300,7 +300,7 @@ func (d deadTo) Self() string                       { return d.self.Self() }
 func (d deadTo) Alive(context.Context, string) bool { return false }
 
 func TestKeysAreChecked(t *testing.T) {
-	r := open(t, t.TempDir())
+	r := open(t, stateDir(t))
 	for _, key := range []string{"", string(make([]byte, maxKey+1))} {
 		if err := r.Run(t.Context(), key, nil); !fault.Is(err, fault.Internal) {
 			t.Errorf("Run(%d bytes) = %v", len(key), err)

@@ -56,7 +56,7 @@ func TestAliveFollowsTheProcess(t *testing.T) {
 }
 
 func TestAKilledProcessIsDeadAtOnceAndItsFileGoes(t *testing.T) {
-	dir := t.TempDir()
+	dir := stateDir(t)
 	workers := filepath.Join(dir, "workers")
 	for _, sweep := range []bool{false, true} {
 		w, err := NewWorkers(workers, "A")
