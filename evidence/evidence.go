@@ -73,8 +73,10 @@ type ToolCall struct {
 	Exit     *int             `json:"exit,omitempty"`
 	Output   string           `json:"output"`          // blob: text given back to the caller
 	Whole    string           `json:"whole,omitempty"` // blob: the uncut output, where it was cut
-	Started  time.Time        `json:"started"`
-	Finished *time.Time       `json:"finished,omitempty"`
+	// Noted is what the call read or wrote: the hash of each path as it was then.
+	Noted    map[string]string `json:"noted,omitempty"`
+	Started  time.Time         `json:"started"`
+	Finished *time.Time        `json:"finished,omitempty"`
 }
 
 // Origin is who wrote a hunk.

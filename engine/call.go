@@ -1,0 +1,307 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/crash"
+	"github.com/cleveragents/agents/evidence"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
+)
+
+// stepModel lets a model actor take its next turn: compose, call, store the
+// answer, and only then look at it.
+func (r *run) stepModel(ctx context.Context) (bool, error) {
+	if last := r.lastCall(); last != nil && last.Answered() && last.Turn == r.p.Turn && !r.spokenTo(last.Turn) {
+		return r.readAnswer(ctx, *last)
+	}
+	if r.p.Repairs > maxRepairs {
+		return true, r.pause(ctx, fault.Exhausted, "%d turns in a row were no use: %s", r.p.Repairs, r.lastTrouble())
+	}
+	if r.p.Turn-r.p.TurnFrom >= r.turnLimit() {
+		return true, r.pause(ctx, fault.Exhausted, "actor %s made %d model calls, its limit", r.actorNow().Name, r.turnLimit())
+	}
+	if most := r.p.Profile.Safety.MaxCostPerPlan; most != nil && !(r.cost() < *most) {
+		return true, r.pause(ctx, fault.Exhausted, "the plan has spent $%.4f of $%.4f", r.cost(), *most)
+	}
+	req, err := r.compose(ctx)
+	if err != nil {
+		return false, err
+	}
+	c, err := r.openCall(ctx, req)
+	if err != nil {
+		return false, err
+	}
+	return r.makeCall(ctx, c, req)
+}
+
+// spokenTo reports whether something was said to the actor after the turn, or
+// the turn asked for tools whose results it has not seen.
+func (r *run) spokenTo(turn int) bool {
+	for _, in := range r.p.Inputs {
+		if in.Phase == r.p.Phase && in.Attempt == r.p.Attempt && in.After == turn {
+			return true
+		}
+	}
+	for _, t := range r.phaseToolCalls() {
+		if t.Turn == turn {
+			return true
+		}
+	}
+	return false
+}
+
+// openCall records that a call is about to be made. One that was recorded and
+// has neither answer nor error was cut short by a crash: it is made again
+// under its own number.
+func (r *run) openCall(ctx context.Context, req actor.Request) (evidence.Call, error) {
+	key, err := json.Marshal(req)
+	if err != nil {
+		return evidence.Call{}, fault.New(fault.Internal, "encode request: %w", err)
+	}
+	if last := r.lastCall(); last != nil && !last.Answered() && last.Error == "" {
+		return *last, nil
+	}
+	next := r.p
+	next.Turn++
+	c := evidence.Call{
+		ID: ident.CallID(r.IDs.New()), Plan: next.ID, Phase: next.Phase, Attempt: next.Attempt, Turn: next.Turn,
+		Actor: r.actorNow().Name, Provider: req.Provider, Model: req.Model,
+		RequestKey: evidence.Hash(key), Started: r.Now(),
+	}
+	err = r.commit(ctx, next, func(tx Tx) error { return tx.InsertCall(c) },
+		r.event(next.ID, "call.started", fields{"turn": c.Turn, "model": c.Provider + "/" + c.Model, "actor": c.Actor}))
+	if err == nil {
+		r.calls = append(r.calls, c)
+	}
+	return c, err
+}
+
+// makeCall calls the model and stores what came of it.
+func (r *run) makeCall(ctx context.Context, c evidence.Call, req actor.Request) (bool, error) {
+	started := r.Now()
+	resp, err := r.generate(ctx, req)
+	if ctx.Err() != nil {
+		return false, ctx.Err() // the call stays open and is made again
+	}
+	crash.Point("engine.answered")
+	if err != nil {
+		return r.callFailed(ctx, c, err)
+	}
+	manifest, err := r.manifest(ctx, resp, req)
+	if err != nil {
+		return false, err
+	}
+	c.Resolved, c.Stop, c.Usage, c.Attempts = resp.Model, resp.Stop, resp.Usage, max(resp.Wire.Attempts, 1)
+	c.Manifest, c.Request = manifest, evidence.Hash(resp.Wire.Request)
+	if c.Response, err = r.put(ctx, resp.Wire.Response); err != nil {
+		return false, err
+	}
+	for i := range resp.Message.Pieces {
+		resp.Message.Pieces[i].Slot, resp.Message.Pieces[i].Origin = "message", "call:"+string(c.ID)
+	}
+	message, err := json.Marshal(resp)
+	if err != nil {
+		return false, fault.New(fault.Internal, "encode answer: %w", err)
+	}
+	if c.Message, err = r.put(ctx, message); err != nil {
+		return false, err
+	}
+	c.Finished = r.finished()
+	ev := r.event(r.p.ID, "call.finished", fields{
+		"turn": c.Turn, "model": c.Provider + "/" + c.Model, "input": c.Usage.Input, "output": c.Usage.Output,
+		"stop": c.Stop, "ms": r.elapsed(started),
+	})
+	if err := r.storeCall(ctx, r.p, c, ev); err != nil {
+		return false, err
+	}
+	crash.Point("engine.recorded")
+	return false, nil
+}
+
+func (r *run) storeCall(ctx context.Context, next plan.Plan, c evidence.Call, ev plan.Event) error {
+	err := r.commit(ctx, next, func(tx Tx) error { return tx.UpdateCall(c) }, ev)
+	if err != nil {
+		return err
+	}
+	for i := range r.calls {
+		if r.calls[i].ID == c.ID {
+			r.calls[i] = c
+		}
+	}
+	return nil
+}
+
+// generate calls the model, trying again after a transient failure as often as
+// the profile allows. The text is told as it comes and not stored twice.
+func (r *run) generate(ctx context.Context, req actor.Request) (actor.Response, error) {
+	progress := func(delta string) {
+		r.tell(r.event(r.p.ID, "model.text", fields{"text": delta}))
+	}
+	retries := 0
+	if r.p.Profile.Auto(policy.RetryTransient, policy.Confidence{}) {
+		retries = r.p.Profile.Safety.MaxRetriesPerStep
+	}
+	for try := 0; ; try++ {
+		resp, err := r.Model.Generate(ctx, req, progress)
+		if err == nil || !fault.Is(err, fault.Unavailable) || try >= retries || ctx.Err() != nil {
+			resp.Wire.Attempts = try + 1
+			return resp, err
+		}
+		wait := backoff(try, err)
+		r.tell(r.event(r.p.ID, "call.retry", fields{"try": try + 1, "wait_ms": wait.Milliseconds(), "error": fault.As(err).Msg}))
+		t := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return actor.Response{}, ctx.Err()
+		case <-t.C:
+		}
+	}
+}
+
+// maxBackoff bounds one wait between tries, whatever a provider asks for.
+const maxBackoff = 30 * time.Second
+
+// backoff is how long to wait after the n-th failure: what the provider asked
+// for, else twice as long each time.
+func backoff(n int, err error) time.Duration {
+	wait := 250 * time.Millisecond << min(n, 10)
+	if s, ok := fault.As(err).Details["retry_after"].(float64); ok && s > 0 {
+		wait = time.Duration(s * float64(time.Second))
+	}
+	return min(max(wait, 0), maxBackoff)
+}
+
+// manifest stores what each byte of the request was and checks that what was
+// composed is what was sent: the wire check.
+func (r *run) manifest(ctx context.Context, resp actor.Response, req actor.Request) (string, error) {
+	parts := evidence.Parts(req)
+	m, missing, err := evidence.Build(resp.Wire.Request, parts)
+	if err != nil {
+		return "", fmt.Errorf("wire check: %w", err)
+	}
+	if len(missing) > 0 {
+		return "", fault.New(fault.Corrupt, "wire check: %d of %d parts of the request are not in the bytes that were sent, first %s: %s",
+			len(missing), len(parts), nameOf(parts, missing[0].Part), missing[0].Why).WithCode("WireCheck")
+	}
+	for _, p := range parts {
+		hash := evidence.Hash([]byte(p.Text))
+		if _, known := r.cache[hash]; known || p.Text == "" {
+			continue
+		}
+		if _, err := r.put(ctx, []byte(p.Text)); err != nil {
+			return "", err
+		}
+	}
+	body, err := json.Marshal(m)
+	if err != nil {
+		return "", fault.New(fault.Internal, "encode manifest: %w", err)
+	}
+	return r.put(ctx, body)
+}
+
+func nameOf(parts []evidence.Part, i int) string {
+	if i < 0 || i >= len(parts) {
+		return "?"
+	}
+	return parts[i].Slot + " " + parts[i].Origin
+}
+
+// callFailed records a call without an answer. What the model itself did wrong
+// is said back to it a bounded number of times; anything else pauses the plan.
+func (r *run) callFailed(ctx context.Context, c evidence.Call, cause error) (bool, error) {
+	f := fault.As(cause)
+	c.Error, c.Finished = f.Msg, r.finished()
+	ev := r.event(r.p.ID, "call.failed", fields{"turn": c.Turn, "error": f.Msg, "kind": f.Kind.String()})
+	next := r.p
+	if f.Kind == fault.Exhausted {
+		next.Repairs++
+		next.Inputs = r.said(next.Turn, "repair", "call:"+string(c.ID), "Your last answer was not taken: "+f.Msg+". Answer again, shorter.")
+		return false, r.storeCall(ctx, next, c, ev)
+	}
+	if err := r.storeCall(ctx, next, c, ev); err != nil {
+		return false, err
+	}
+	return true, r.pause(ctx, f.Kind, "model %s/%s: %s", c.Provider, c.Model, f.Msg)
+}
+
+// said adds an input after that turn to those of the plan.
+func (r *run) said(turn int, slot, origin, text string) []plan.Input {
+	return append(append([]plan.Input{}, r.p.Inputs...), plan.Input{
+		Phase: r.p.Phase, Attempt: r.p.Attempt, After: turn, Slot: slot, Origin: origin, Text: text,
+	})
+}
+
+// readAnswer handles an answer that asks for no tool: the actor says that it is
+// done, unless it has not done what the phase is for.
+func (r *run) readAnswer(ctx context.Context, c evidence.Call) (bool, error) {
+	resp, err := r.response(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	next := r.p
+	repair := ""
+	switch {
+	case resp.Stop == actor.StopLength:
+		repair = "Your last answer was cut at the length limit. Go on from there."
+	case resp.Stop == actor.StopRefused:
+		return true, r.pause(ctx, fault.Blocked, "the model refused: %s", clip(resp.Message.Text(), 200))
+	case r.p.Phase == plan.PhaseStrategize && !r.hasStrategy():
+		repair = "No strategy is recorded yet. Record at least one strategy_choice with the record_decision tool before you finish."
+	case strings.TrimSpace(resp.Message.Text()) == "" && r.p.Phase == plan.PhaseExecute && !r.didAnything():
+		repair = "Your last answer was empty and nothing has been done yet. Do the task with the tools, or say why it cannot be done."
+	}
+	if repair == "" {
+		next.ActorEnd, next.Repairs = true, 0
+		return false, r.commit(ctx, next, nil)
+	}
+	next.Repairs++
+	next.Inputs = r.said(next.Turn, "repair", "engine:"+string(r.p.Phase), repair)
+	return false, r.commit(ctx, next, nil)
+}
+
+func (r *run) hasStrategy() bool {
+	for _, d := range r.decisions {
+		if d.Phase == plan.PhaseStrategize && d.Type == plan.StrategyChoice && d.Superseded == "" {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *run) didAnything() bool { return len(r.phaseToolCalls()) > 0 }
+
+// lastTrouble is the latest reason why a turn was no use.
+func (r *run) lastTrouble() string {
+	for i := len(r.toolCalls) - 1; i >= 0; i-- {
+		if t := r.toolCalls[i]; t.Phase == r.p.Phase && t.Attempt == r.p.Attempt {
+			if out, ok := r.cache[t.Output]; ok {
+				return clip(lastLine(string(out)), 200)
+			}
+			break
+		}
+	}
+	for i := len(r.p.Inputs) - 1; i >= 0; i-- {
+		if in := r.p.Inputs[i]; in.Slot == "repair" {
+			return clip(in.Text, 200)
+		}
+	}
+	return "see agents plan show " + string(r.p.ID)
+}
+
+// clip shortens s to at most n bytes at a letter's edge.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := strings.ToValidUTF8(s[:n], "")
+	return cut + "…"
+}

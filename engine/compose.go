@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/evidence"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/tool"
+)
+
+const strategizePrompt = `You are the strategist of a plan. You may look, you may not change anything.
+Read what you need, then record every choice that the work depends on with the record_decision tool: the question, what you chose, the alternatives you weighed and why. Record at least one strategy_choice. When the strategy is complete, answer without calling a tool and sum it up in a few lines.
+`
+
+const executePrompt = `You carry out a plan inside a sandbox: a private copy of the project. Nothing you do reaches the real files before a person or the profile lets the plan be applied.
+Follow the decisions below. Before you change something, record an implementation_choice with the record_decision tool. Work with the tools; when the definition of done is met, answer without calling a tool and say what you did.
+`
+
+// compose builds the request of the next model call from the records alone, so
+// that a run that starts again composes the same one.
+func (r *run) compose(ctx context.Context) (actor.Request, error) {
+	a := r.actorNow()
+	req := actor.Request{
+		Provider: a.Provider, Model: a.Model, Temperature: a.Temperature, MaxTokens: a.MaxTokens,
+		Messages: []actor.Message{{Role: actor.System, Pieces: r.systemPieces(a)}},
+		Tools:    r.offered(),
+	}
+	user, err := r.userPieces(ctx)
+	if err != nil {
+		return actor.Request{}, err
+	}
+	req.Messages = append(req.Messages, actor.Message{Role: actor.User, Pieces: user})
+	req.Messages = r.withInputs(req.Messages, 0)
+	for _, c := range r.calls {
+		if c.Phase != r.p.Phase || c.Attempt != r.p.Attempt {
+			continue
+		}
+		if c.Answered() {
+			turn, err := r.turnMessages(ctx, c)
+			if err != nil {
+				return actor.Request{}, err
+			}
+			req.Messages = append(req.Messages, turn...)
+		}
+		req.Messages = r.withInputs(req.Messages, c.Turn)
+	}
+	return req, nil
+}
+
+func (r *run) systemPieces(a actor.Config) []actor.Piece {
+	base := executePrompt
+	if r.p.Phase == plan.PhaseStrategize {
+		base = strategizePrompt
+	}
+	ps := []actor.Piece{{Slot: "system", Origin: "engine:" + string(r.p.Phase), Reason: "instructions of the phase", Text: base}}
+	if a.Prompt != "" {
+		ps = append(ps, actor.Piece{Slot: "system", Origin: "actor:" + a.Name, Reason: "the actor's own instructions", Text: "\n" + a.Prompt + "\n"})
+	}
+	for _, d := range r.decisions {
+		if d.Type == plan.InvariantEnforced && d.Superseded == "" {
+			ps = append(ps, actor.Piece{Slot: "invariant", Origin: "decision:" + string(d.ID), Reason: "holds throughout the plan", Text: "\nThis must hold throughout: " + d.Chosen + "\n"})
+		}
+	}
+	return ps
+}
+
+func (r *run) userPieces(ctx context.Context) ([]actor.Piece, error) {
+	a := r.p.Action
+	ps := []actor.Piece{
+		{Slot: "action", Origin: "action:" + a.Name + "#description", Reason: "the task", Text: "Task: " + a.Description + "\n"},
+		{Slot: "action", Origin: "action:" + a.Name + "#definition_of_done", Reason: "the task", Text: "Done means: " + a.DefinitionOfDone + "\n"},
+	}
+	if r.p.Prompt != "" {
+		ps = append(ps, actor.Piece{Slot: "action", Origin: "plan:" + string(r.p.ID) + "#prompt", Reason: "said by the person at plan use", Text: "In detail: " + r.p.Prompt + "\n"})
+	}
+	for _, g := range a.Args {
+		if v := r.p.Args[g.Name]; v != "" {
+			ps = append(ps, actor.Piece{Slot: "action", Origin: "plan:" + string(r.p.ID) + "#args." + g.Name, Reason: "an argument", Text: g.Name + ": " + v + "\n"})
+		}
+	}
+	if r.p.Phase == plan.PhaseExecute {
+		for _, d := range r.decisions {
+			if d.Phase == plan.PhaseStrategize && d.Superseded == "" && d.Type != plan.PromptDefinition && d.Type != plan.InvariantEnforced {
+				ps = append(ps, actor.Piece{Slot: "decision", Origin: "decision:" + string(d.ID), Reason: "made in Strategize", Text: decisionText(d)})
+			}
+		}
+	}
+	return ps, nil
+}
+
+func decisionText(d plan.Decision) string {
+	return fmt.Sprintf("Decision %s (%s): %s → %s. %s\n", short(string(d.ID)), d.Type, d.Question, d.Chosen, d.Rationale)
+}
+
+// short is the end of an id, which stands for it within one plan.
+func short(id string) string { return id[max(0, len(id)-8):] }
+
+// offered is the tools of the running phase: Strategize gets only what reads.
+func (r *run) offered() []tool.Spec {
+	a := r.actorNow()
+	var out []tool.Spec
+	for _, s := range r.Tools.Specs() {
+		if a.Tools != nil && !slices.Contains(*a.Tools, s.Name) && s.Name != RecordDecision {
+			continue
+		}
+		if r.readOnly() && !s.Capability.ReadOnly && s.Name != RecordDecision {
+			continue
+		}
+		if s.Capability.Unsafe && !r.p.Profile.Safety.AllowUnsafeTools {
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// readOnly reports whether nothing may be written in the running phase.
+func (r *run) readOnly() bool {
+	return r.p.Phase == plan.PhaseStrategize || r.p.Action.ReadOnly
+}
+
+// turnMessages are the model's answer of one turn and the results it was given.
+func (r *run) turnMessages(ctx context.Context, c evidence.Call) ([]actor.Message, error) {
+	resp, err := r.response(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	m := resp.Message
+	m.ToolCalls = slices.Clone(m.ToolCalls)
+	for i, t := range m.ToolCalls {
+		if !json.Valid([]byte(t.Arguments)) {
+			// A provider refuses a history that holds broken arguments; what the
+			// model wrote is in the record and is quoted in the result.
+			m.ToolCalls[i].Arguments = "{}"
+		}
+	}
+	out := []actor.Message{m}
+	for i, t := range m.ToolCalls {
+		row, ok := r.toolCallAt(c.Turn, i)
+		if !ok {
+			return nil, fault.New(fault.Internal, "turn %d: tool call %d has no record", c.Turn, i)
+		}
+		text, err := r.blob(ctx, row.Output)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, actor.Message{
+			Role: actor.ToolRole, ToolCallID: t.ID, IsError: row.Status != tool.OK,
+			Pieces: []actor.Piece{{Slot: "tool_result", Origin: "tool_call:" + string(row.ID), Reason: "asked for by call " + string(c.ID), Text: string(text)}},
+		})
+	}
+	return out, nil
+}
+
+func (r *run) toolCallAt(turn, index int) (evidence.ToolCall, bool) {
+	for _, t := range r.phaseToolCalls() {
+		if t.Turn == turn && t.Index == index {
+			return t, true
+		}
+	}
+	return evidence.ToolCall{}, false
+}
+
+// withInputs adds what was said after that turn.
+func (r *run) withInputs(ms []actor.Message, after int) []actor.Message {
+	for _, in := range r.p.Inputs {
+		if in.Phase == r.p.Phase && in.Attempt == r.p.Attempt && in.After == after {
+			ms = append(ms, actor.Message{Role: actor.User, Pieces: []actor.Piece{{
+				Slot: in.Slot, Origin: in.Origin, Reason: "said after turn " + fmt.Sprint(after), Text: in.Text,
+			}}})
+		}
+	}
+	return ms
+}
+
+// response reads the stored answer of a call.
+func (r *run) response(ctx context.Context, c evidence.Call) (actor.Response, error) {
+	b, err := r.blob(ctx, c.Message)
+	if err != nil {
+		return actor.Response{}, err
+	}
+	var resp actor.Response
+	if err := json.Unmarshal(b, &resp); err != nil {
+		return actor.Response{}, fault.New(fault.Corrupt, "answer of call %s: %w", c.ID, err)
+	}
+	return resp, nil
+}
+
+// lastLine is the last line of s that says something.
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}

@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/tool"
+)
+
+// Config is everything an Engine needs; every field is required but Actions
+// and Actors, the built-in entities that exist without being stored.
+type Config struct {
+	Store     Store
+	Blobs     Blobs
+	Model     Model
+	Sandboxes Sandboxes
+	Target    Target
+	Tools     Toolbox
+	Checker   Checker
+	Runner    Runner
+	Live      Liveness
+	IDs       *ident.Source
+	Now       func() time.Time
+	Log       *slog.Logger
+	Actions   []action.Action
+	Actors    []actor.Config
+}
+
+// Engine is the rules of the plan lifecycle over the hands it was given. Safe
+// for concurrent use; different plans run side by side.
+type Engine struct {
+	Config
+	specs   map[string]tool.Spec
+	schemas sync.Map // tool name → *jsonschema.Resolved
+}
+
+// New returns an engine. It starts nothing.
+func New(c Config) *Engine {
+	e := &Engine{Config: c, specs: map[string]tool.Spec{}}
+	for _, s := range c.Tools.Specs() {
+		e.specs[s.Name] = s
+	}
+	return e
+}
+
+// schema returns the compiled input schema of a tool, made on first use.
+func (e *Engine) schema(s tool.Spec) (*jsonschema.Resolved, error) {
+	if got, ok := e.schemas.Load(s.Name); ok {
+		return got.(*jsonschema.Resolved), nil
+	}
+	var raw jsonschema.Schema
+	if err := json.Unmarshal(s.Input, &raw); err != nil {
+		return nil, fault.New(fault.Internal, "schema of tool %s: %w", s.Name, err)
+	}
+	resolved, err := raw.Resolve(nil)
+	if err != nil {
+		return nil, fault.New(fault.Internal, "schema of tool %s: %w", s.Name, err)
+	}
+	e.schemas.Store(s.Name, resolved)
+	return resolved, nil
+}
+
+// Action returns the built-in or stored action of that name.
+func (e *Engine) Action(ctx context.Context, name string) (a action.Action, builtin bool, err error) {
+	canonical, err := ident.Canonical(name)
+	if err != nil {
+		return action.Action{}, false, err
+	}
+	for _, b := range e.Actions {
+		if b.Name == canonical {
+			return b, true, nil
+		}
+	}
+	err = e.Store.View(ctx, func(tx Tx) error {
+		a, err = tx.Action(canonical)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, "no action %s", canonical).WithHint("agents action list shows those that exist")
+	}
+	return a, false, err
+}
+
+// Actor returns the built-in or stored actor of that name.
+func (e *Engine) Actor(ctx context.Context, name string) (c actor.Config, builtin bool, err error) {
+	canonical, err := ident.Canonical(name)
+	if err != nil {
+		return actor.Config{}, false, err
+	}
+	for _, b := range e.Actors {
+		if b.Name == canonical {
+			return b, true, nil
+		}
+	}
+	err = e.Store.View(ctx, func(tx Tx) error {
+		c, err = tx.Actor(canonical)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, "no actor %s", canonical).WithHint("agents actor list shows those that exist")
+	}
+	return c, false, err
+}
+
+// event makes an event of the plan; the store numbers it when it is appended.
+func (e *Engine) event(id ident.PlanID, kind string, data any) plan.Event {
+	b, err := json.Marshal(data)
+	if err != nil { // data are our own maps of plain values
+		b = []byte(`{}`)
+		e.Log.Error("event data does not encode", "type", kind, "err", err)
+	}
+	return plan.Event{Plan: id, At: e.Now(), Type: kind, Data: b}
+}
+
+// fields is the data of an event.
+type fields map[string]any

@@ -1,0 +1,456 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/cleveragents/agents/crash"
+	"github.com/cleveragents/agents/evidence"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/tool"
+)
+
+// run carries one plan on while this process holds it. What it has in memory
+// is a mirror of the records: it is loaded whole, and dropped after any error.
+type run struct {
+	*Engine
+	emit Emit
+
+	p         plan.Plan
+	calls     []evidence.Call     // of the whole plan, by time
+	toolCalls []evidence.ToolCall // of the whole plan, by time
+	decisions []plan.Decision
+	results   []evidence.ValidationResult
+	changed   plan.ChangeSet // what p.Changed names
+	box       Sandbox        // opened on first use
+	seen      map[string]string
+	cache     map[string][]byte // blobs read or written by this run
+	cached    int
+	loaded    bool
+}
+
+// maxCache bounds the bytes of blobs that a run keeps in memory.
+const maxCache = 64 << 20
+
+// Run carries the plan on until it ends, waits for a person, pauses or fails.
+// Order, when set, is the phase that a person told the plan to enter; the gate
+// before it is then passed. Only one process runs a plan: a living other one
+// is fault.Busy, a dead one is taken over. The plan's own trouble (a failed
+// validation, a moved base) is in its status and not an error of Run.
+func (e *Engine) Run(ctx context.Context, id ident.PlanID, order plan.Phase, emit Emit) error {
+	if err := e.claim(ctx, id); err != nil {
+		return err
+	}
+	defer e.release(context.WithoutCancel(ctx), id)
+	r := &run{Engine: e, emit: emit}
+	if err := r.begin(ctx, id, order); err != nil {
+		return err
+	}
+	key := fmt.Sprintf("%s.%d", id, r.p.Run)
+	err := e.Runner.Run(ctx, key, func(ctx context.Context, n int) (bool, error) {
+		crash.Point("engine.step")
+		return r.step(ctx, id)
+	})
+	if ctx.Err() != nil {
+		return r.stopped(context.WithoutCancel(ctx), id, ctx.Err())
+	}
+	return r.end(ctx, id, err)
+}
+
+// claim makes this process the plan's only runner.
+func (e *Engine) claim(ctx context.Context, id ident.PlanID) error {
+	take := func(tx Tx) error { return tx.Claim(id, e.Live.Self(), e.Now()) }
+	err := e.Store.Update(ctx, take)
+	if !fault.Is(err, fault.Busy) {
+		return err
+	}
+	holder, _ := fault.As(err).Details["holder"].(string)
+	if holder == "" || e.Live.Alive(ctx, holder) {
+		return fault.New(fault.Busy, "plan %s is being run by another process (%s)", id, holder).
+			WithHint("wait for it, or agents plan pause %s", id)
+	}
+	return e.Store.Update(ctx, func(tx Tx) error {
+		if err := tx.Release(id, holder); err != nil {
+			return err
+		}
+		return take(tx)
+	})
+}
+
+func (e *Engine) release(ctx context.Context, id ident.PlanID) {
+	err := e.Store.Update(ctx, func(tx Tx) error { return tx.Release(id, e.Live.Self()) })
+	if err != nil {
+		e.Log.Warn("release plan", "plan", id, "err", err)
+	}
+}
+
+// begin loads the plan, applies the order and names the durable run: the one
+// that was cut short, or a new one.
+func (r *run) begin(ctx context.Context, id ident.PlanID, order plan.Phase) error {
+	if err := r.load(ctx, id); err != nil {
+		return err
+	}
+	if err := r.enter(ctx, order); err != nil {
+		return err
+	}
+	next := r.p
+	if !next.RunOpen {
+		next.Run++
+		next.RunOpen = true
+	}
+	return r.commit(ctx, next, nil)
+}
+
+// enter brings the plan to where the loop can carry it on.
+func (r *run) enter(ctx context.Context, order plan.Phase) error {
+	next := r.p
+	if order != "" {
+		phases := []plan.Phase{plan.PhaseAction, plan.PhaseStrategize, plan.PhaseExecute, plan.PhaseApply}
+		at, want := slices.Index(phases, next.Phase), slices.Index(phases, order)
+		switch {
+		case next.Terminal():
+			return fault.New(fault.Conflict, "plan %s is %s", next.ID, next.Status).WithCode("IllegalTransition")
+		case want > at+1:
+			return fault.New(fault.Conflict, "plan %s is %s; it cannot enter %s yet", next.ID, next.Status, order).
+				WithCode("IllegalTransition").WithHint("agents plan %s %s", phases[at+1], next.ID)
+		case want < at:
+			return fault.New(fault.Conflict, "plan %s is %s, past %s", next.ID, next.Status, order).WithCode("IllegalTransition")
+		}
+		next.Ordered = order
+	}
+	switch next.State {
+	case plan.Paused, plan.Blocked, plan.Errored, plan.Constrained:
+		to, err := plan.Next(next.Status, plan.Resume)
+		if err != nil {
+			return err
+		}
+		next.Status, next.Reason, next.Fault = to, "", ""
+		next.TurnFrom, next.Repairs = next.Turn, 0
+		return r.move(ctx, next, nil)
+	}
+	return r.commit(ctx, next, nil)
+}
+
+// end closes the durable run. An error of the loop becomes the plan's status,
+// so that it is never left running with nobody carrying it.
+func (r *run) end(ctx context.Context, id ident.PlanID, cause error) error {
+	if err := r.load(ctx, id); err != nil {
+		return err
+	}
+	if fault.Is(cause, fault.Busy) && r.p.State == plan.Running {
+		return cause // somebody else holds the run: leave it to them
+	}
+	next := r.p
+	next.RunOpen = false
+	if cause != nil && next.State == plan.Running {
+		f := fault.As(cause)
+		to, err := plan.Next(next.Status, plan.Fail)
+		if err != nil {
+			return err
+		}
+		next.Status, next.Reason, next.Fault = to, f.Msg, f.Kind.String()
+		return r.move(ctx, next, nil)
+	}
+	if err := r.commit(ctx, next, nil); err != nil {
+		return err
+	}
+	return cause
+}
+
+// stopped is the way out when the caller's context ended: the run stays open,
+// the plan is paused, so that resume recovers it.
+func (r *run) stopped(ctx context.Context, id ident.PlanID, cause error) error {
+	if err := r.load(ctx, id); err != nil {
+		return err
+	}
+	if to, err := plan.Next(r.p.Status, plan.Pause); err == nil && r.p.State == plan.Running {
+		next := r.p
+		next.Status, next.Reason = to, "interrupted"
+		if err := r.move(ctx, next, nil); err != nil {
+			return err
+		}
+	}
+	return cause
+}
+
+// load reads the plan and its records in one view.
+func (r *run) load(ctx context.Context, id ident.PlanID) error {
+	err := r.Store.View(ctx, func(tx Tx) (err error) {
+		if r.p, err = tx.Plan(id); err != nil {
+			return err
+		}
+		if r.calls, err = tx.Calls(id); err != nil {
+			return err
+		}
+		if r.toolCalls, err = tx.ToolCalls(id); err != nil {
+			return err
+		}
+		if r.decisions, err = tx.Decisions(id); err != nil {
+			return err
+		}
+		r.results, err = tx.Results(id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if r.cache == nil {
+		r.cache = map[string][]byte{}
+	}
+	r.seen = map[string]string{}
+	for _, t := range r.toolCalls {
+		maps.Copy(r.seen, t.Noted)
+	}
+	r.changed = nil
+	if r.p.Changed != "" {
+		b, err := r.blob(ctx, r.p.Changed)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(b, &r.changed); err != nil {
+			return fault.New(fault.Corrupt, "change set %s: %w", r.p.Changed, err)
+		}
+	}
+	r.loaded = true
+	return nil
+}
+
+// step is one turn of the loop: it does the one next thing and records it. It
+// returns true when there is nothing more that it may do.
+func (r *run) step(ctx context.Context, id ident.PlanID) (done bool, err error) {
+	if !r.loaded {
+		if err := r.load(ctx, id); err != nil {
+			return false, err
+		}
+	}
+	defer func() {
+		if err != nil {
+			r.loaded = false // memory may be ahead of the records
+		}
+	}()
+	if stop, err := r.asked(ctx); stop || err != nil {
+		return stop, err
+	}
+	switch r.p.State {
+	case plan.Waiting:
+		return r.stepWaiting(ctx)
+	case plan.Queued, plan.Complete:
+		return r.stepGate(ctx)
+	case plan.Running:
+		switch r.p.Phase {
+		case plan.PhaseStrategize, plan.PhaseExecute:
+			return r.stepPhase(ctx)
+		case plan.PhaseApply:
+			return r.stepApply(ctx)
+		}
+	}
+	return true, nil
+}
+
+// asked looks whether somebody wants the plan to pause or to be given up.
+func (r *run) asked(ctx context.Context) (bool, error) {
+	var want string
+	err := r.Store.View(ctx, func(tx Tx) (err error) {
+		want, err = tx.Setting(wishKey(r.p.ID))
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil || want == "" {
+		return false, err
+	}
+	var w wish
+	if err := json.Unmarshal([]byte(want), &w); err != nil {
+		return false, fault.New(fault.Corrupt, "wish for plan %s: %w", r.p.ID, err)
+	}
+	next := r.p
+	to, err := plan.Next(next.Status, w.Trigger)
+	if err != nil { // nothing to stop any more
+		return false, r.Store.Update(ctx, func(tx Tx) error { return tx.PutSetting(wishKey(r.p.ID), "") })
+	}
+	next.Status, next.Reason = to, w.Reason
+	return true, r.move(ctx, next, func(tx Tx) error {
+		if w.Trigger == plan.Cancel {
+			if err := lapse(tx, r.p.ID, r.Now()); err != nil {
+				return err
+			}
+		}
+		return tx.PutSetting(wishKey(r.p.ID), "")
+	})
+}
+
+// commit stores next as the plan, with whatever f adds, in one transaction;
+// then it tells the events. A nil f adds nothing.
+func (r *run) commit(ctx context.Context, next plan.Plan, f func(Tx) error, events ...plan.Event) error {
+	next.Updated = r.Now()
+	version := next.Version
+	err := r.Store.Update(ctx, func(tx Tx) error {
+		next.Version = version // the function may run again
+		if f != nil {
+			if err := f(tx); err != nil {
+				return err
+			}
+		}
+		if err := tx.UpdatePlan(&next); err != nil {
+			return err
+		}
+		for i := range events {
+			if err := tx.AppendEvent(&events[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		r.loaded = false
+		return err
+	}
+	r.p = next
+	for _, ev := range events {
+		r.tell(ev)
+	}
+	return nil
+}
+
+// move is commit for a change of status.
+func (r *run) move(ctx context.Context, next plan.Plan, f func(Tx) error, events ...plan.Event) error {
+	data := fields{"from": r.p.Status.String(), "to": next.Status.String()}
+	if next.Reason != "" {
+		data["reason"] = next.Reason
+	}
+	return r.commit(ctx, next, f, append(events, r.event(r.p.ID, "plan.state", data))...)
+}
+
+func (r *run) tell(ev plan.Event) {
+	if r.emit != nil {
+		r.emit(ev)
+	}
+}
+
+// blob reads a blob through the run's cache.
+func (r *run) blob(ctx context.Context, hash string) ([]byte, error) {
+	if b, ok := r.cache[hash]; ok {
+		return b, nil
+	}
+	b, err := r.Blobs.Get(ctx, hash)
+	if err != nil {
+		return nil, err
+	}
+	r.remember(hash, b)
+	return b, nil
+}
+
+// put stores bytes and keeps them at hand.
+func (r *run) put(ctx context.Context, b []byte) (string, error) {
+	hash, err := r.Blobs.Put(ctx, b)
+	if err == nil {
+		r.remember(hash, b)
+	}
+	return hash, err
+}
+
+func (r *run) remember(hash string, b []byte) {
+	if r.cached+len(b) > maxCache {
+		r.cache, r.cached = map[string][]byte{}, 0
+	}
+	if len(b) <= maxCache/4 {
+		r.cache[hash] = b
+		r.cached += len(b)
+	}
+}
+
+// sandbox opens the plan's sandbox, taking the snapshot of every linked
+// resource when none was taken yet.
+func (r *run) sandbox(ctx context.Context) (Sandbox, error) {
+	if r.box != nil {
+		return r.box, nil
+	}
+	if len(r.p.Bases) == 0 {
+		if err := r.takeBases(ctx); err != nil {
+			return nil, err
+		}
+	}
+	box, err := r.Sandboxes.Open(ctx, r.p.ID, r.p.Bases)
+	if err != nil {
+		return nil, fmt.Errorf("open sandbox: %w", err)
+	}
+	r.box = box
+	return box, nil
+}
+
+func (r *run) takeBases(ctx context.Context) error {
+	next := r.p
+	err := r.Store.View(ctx, func(tx Tx) error {
+		scope, err := tx.Project(r.p.Project)
+		if err != nil {
+			return err
+		}
+		for _, l := range scope.Links {
+			res, err := tx.Resource(l.Resource)
+			if err != nil {
+				return err
+			}
+			next.Bases = append(next.Bases, plan.Base{Resource: res.ID, Location: res.Location, ReadOnly: l.ReadOnly})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i, b := range next.Bases {
+		res, err := r.resource(ctx, b.Resource)
+		if err != nil {
+			return err
+		}
+		snap, err := r.Sandboxes.Snapshot(ctx, res)
+		if err != nil {
+			return fmt.Errorf("snapshot of %s: %w", res.Name, err)
+		}
+		snap.ReadOnly = b.ReadOnly
+		next.Bases[i] = snap
+	}
+	return r.commit(ctx, next, nil, r.event(r.p.ID, "sandbox.snapshot", fields{"resources": len(next.Bases), "backend": next.Bases[0].Backend}))
+}
+
+// elapsed is the whole milliseconds from then to now, for events.
+func (e *Engine) elapsed(from time.Time) int64 { return e.Now().Sub(from).Milliseconds() }
+
+// finished is a pointer to now, for records that end.
+func (e *Engine) finished() *time.Time { t := e.Now(); return &t }
+
+// phaseToolCalls returns the tool calls of the running phase and attempt.
+func (r *run) phaseToolCalls() []evidence.ToolCall {
+	var out []evidence.ToolCall
+	for _, t := range r.toolCalls {
+		if t.Phase == r.p.Phase && t.Attempt == r.p.Attempt {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// setToolCall keeps the mirror in step with a stored tool call.
+func (r *run) setToolCall(t evidence.ToolCall) {
+	for i := range r.toolCalls {
+		if r.toolCalls[i].ID == t.ID {
+			r.toolCalls[i] = t
+			return
+		}
+	}
+	r.toolCalls = append(r.toolCalls, t)
+}
+
+// capability of a tool; one that is not known is taken to write.
+func (e *Engine) capability(name string) tool.Capability {
+	if s, ok := e.specs[name]; ok {
+		return s.Capability
+	}
+	return tool.Capability{Writes: true}
+}

@@ -1,0 +1,227 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
+	"github.com/cleveragents/agents/project"
+	"github.com/cleveragents/agents/resource"
+)
+
+// UseInput is what plan use takes.
+type UseInput struct {
+	Action         string
+	Project        string // canonical name
+	Args           map[string]string
+	Name           string
+	Profile        string
+	Prompt         string
+	Invariants     []string
+	StrategyActor  string
+	ExecutionActor string
+	NoInput        bool
+}
+
+// Use makes a plan from an action: everything it depends on is looked up,
+// checked (Preflight) and copied in. Nothing is stored when anything is wrong.
+func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
+	a, _, err := e.Action(ctx, in.Action)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	args, err := a.Bind(in.Args)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	a.Invariants = append(append([]string{}, a.Invariants...), in.Invariants...)
+	p := plan.Plan{
+		ID:       ident.PlanID(e.IDs.New()),
+		Project:  in.Project,
+		Status:   plan.Status{Phase: plan.PhaseAction, State: plan.Queued},
+		Attempt:  1,
+		NoInput:  in.NoInput,
+		Action:   a,
+		Args:     args,
+		Prompt:   strings.TrimSpace(in.Prompt),
+		Evidence: "full",
+		Created:  e.Now(),
+		Updated:  e.Now(),
+		Version:  1,
+	}
+	if p.Name, err = planName(in.Name, a, p.ID); err != nil {
+		return plan.Plan{}, err
+	}
+	if p.Strategy, _, err = e.Actor(ctx, first(in.StrategyActor, a.StrategyActor)); err != nil {
+		return plan.Plan{}, err
+	}
+	if p.Execution, _, err = e.Actor(ctx, first(in.ExecutionActor, a.ExecutionActor)); err != nil {
+		return plan.Plan{}, err
+	}
+	var scope project.Project
+	var linked []resource.Resource
+	err = e.Store.View(ctx, func(tx Tx) error {
+		if scope, err = tx.Project(in.Project); err != nil {
+			return err
+		}
+		for _, l := range scope.Links {
+			r, err := tx.Resource(l.Resource)
+			if err != nil {
+				return err
+			}
+			linked = append(linked, r)
+		}
+		return nil
+	})
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	if err := e.resolveProfile(ctx, &p, in.Profile, scope.AutomationProfile); err != nil {
+		return plan.Plan{}, err
+	}
+	if err := e.Preflight(ctx, p, linked); err != nil {
+		return plan.Plan{}, err
+	}
+	ev := e.event(p.ID, "plan.created", fields{
+		"name": p.Name, "action": a.Name, "project": p.Project, "profile": p.Profile.Name,
+	})
+	err = e.Store.Update(ctx, func(tx Tx) error {
+		if err := tx.InsertPlan(p); err != nil {
+			return err
+		}
+		return tx.AppendEvent(&ev)
+	})
+	return p, err
+}
+
+// resolveProfile finds the profile that counts and locks it into the plan.
+func (e *Engine) resolveProfile(ctx context.Context, p *plan.Plan, asked, ofProject string) error {
+	var global string
+	err := e.Store.View(ctx, func(tx Tx) error {
+		var err error
+		global, err = tx.Setting(SettingProfile)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	name, tier := policy.Resolve(asked, p.Action.AutomationProfile, ofProject, global)
+	prof, err := policy.Find(name)
+	if err != nil {
+		return err
+	}
+	if p.Action.Safety != nil {
+		prof.Safety = *p.Action.Safety
+	}
+	p.Profile, p.ProfileBy = prof, tier
+	return nil
+}
+
+// SettingProfile is the key of the global automation profile.
+const SettingProfile = "core.automation-profile"
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// planName returns the name that was asked for, or the action's name with the
+// end of the plan's id.
+func planName(asked string, a action.Action, id ident.PlanID) (string, error) {
+	if asked != "" {
+		return ident.Canonical(asked)
+	}
+	n, err := ident.ParseName(a.Name)
+	if err != nil {
+		return "", err
+	}
+	s := strings.ToLower(string(id))
+	base := n.Base
+	if len(base) > 50 {
+		base = base[:50]
+	}
+	return ident.LocalNamespace + "/" + base + "-" + s[len(s)-6:], nil
+}
+
+// Preflight makes the checks of spec/behavior.md "Plan Generation Guardrails"
+// that this form can make. The error names the check and every way out.
+func (e *Engine) Preflight(ctx context.Context, p plan.Plan, linked []resource.Resource) error {
+	fail := func(check, format string, args ...any) *fault.Error {
+		f := fault.New(fault.Unavailable, "preflight: "+check+": "+format, args...)
+		return f.WithCode("PreflightFailed").With("check", check)
+	}
+	if p.Action.State == action.Archived {
+		return fail("action", "%s is archived", p.Action.Name)
+	}
+	if err := p.Action.Validate(); err != nil {
+		return fail("action", "%v", err)
+	}
+	if len(linked) == 0 {
+		return fail("resources", "project %s has no linked resource", p.Project).
+			WithHint("agents init DIR, or agents resource add … and agents project link-resource %s …", p.Project)
+	}
+	for _, r := range linked {
+		if _, err := e.Target.States(ctx, r.Location, nil); err != nil {
+			return fail("resources", "%s: %v", r.Name, err)
+		}
+	}
+	if err := e.preflightTools(p, fail); err != nil {
+		return err
+	}
+	return nil
+}
+
+// preflightTools checks that every tool the actors name exists, and that what
+// a policy with required checkpoints may call can be checkpointed.
+func (e *Engine) preflightTools(p plan.Plan, fail func(check, format string, args ...any) *fault.Error) error {
+	check := func(who, name string) error {
+		s, ok := e.specs[name]
+		if !ok {
+			return fail("tools", "actor %s names tool %s, which does not exist", who, name)
+		}
+		if p.Profile.Safety.RequireCheckpoints && s.Capability.Writes && !s.Capability.Checkpointable {
+			return fail("rollback", "tool %s cannot be checkpointed, and profile %s requires checkpoints", name, p.Profile.Name)
+		}
+		if s.Capability.Unsafe && !p.Profile.Safety.AllowUnsafeTools {
+			return fail("policy", "tool %s is unsafe, and profile %s forbids unsafe tools", name, p.Profile.Name)
+		}
+		return nil
+	}
+	for _, a := range []actor.Config{p.Strategy, p.Execution} {
+		if a.Tools != nil {
+			for _, name := range *a.Tools {
+				if err := check(a.Name, name); err != nil {
+					return err
+				}
+			}
+		}
+		for _, n := range a.Graph {
+			if err := check(a.Name, n.Tool); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// digest is the hash that an approval is bound to, over its parts.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, s := range parts {
+		h.Write([]byte(s))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

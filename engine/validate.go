@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/crash"
+	"github.com/cleveragents/agents/evidence"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
+	"github.com/cleveragents/agents/tool"
+)
+
+func required(v tool.Validation) bool { return v.Mode == tool.Required }
+
+// passes reports whether a verdict lets the work through. A validation that
+// was skipped because its command is empty was not asked for.
+func passes(v tool.Verdict) bool { return v == tool.Passed || v == tool.Skipped }
+
+// lastResult is the newest result of a validation for a change set.
+func (r *run) lastResult(name, hash string) (evidence.ValidationResult, bool) {
+	for _, res := range slices.Backward(r.results) {
+		if res.Name == name && res.Attempt == r.p.Attempt && res.ChangeSet == hash {
+			return res, true
+		}
+	}
+	return evidence.ValidationResult{}, false
+}
+
+// stepValidation runs the next validation that has no result for the change
+// set as it is now, in this round; it returns false when none is left.
+func (r *run) stepValidation(ctx context.Context) (bool, error) {
+	hash := r.changed.Hash()
+	for _, v := range r.p.Action.Validations {
+		res, ok := r.lastResult(v.Name, hash)
+		if ok && (passes(res.Verdict) || res.Round == r.p.Fixes) {
+			continue
+		}
+		return true, r.validate(ctx, v, hash)
+	}
+	return false, nil
+}
+
+// validate runs one validation in the sandbox and records its verdict. A
+// validation only looks: whatever it changes is put back.
+func (r *run) validate(ctx context.Context, v tool.Validation, hash string) error {
+	res := evidence.ValidationResult{
+		ID: ident.ResultID(r.IDs.New()), Plan: r.p.ID, Attempt: r.p.Attempt, Round: r.p.Fixes,
+		Name: v.Name, Mode: v.Mode, ChangeSet: hash, Started: r.Now(),
+	}
+	out, err := r.check(ctx, v)
+	if err != nil {
+		return err
+	}
+	crash.Point("engine.validated")
+	res.Verdict, res.Exit, res.Message, res.Finished = out.Verdict, out.Exit, out.Message, r.Now()
+	if res.Output, err = r.put(ctx, out.Output); err != nil {
+		return err
+	}
+	ev := r.event(r.p.ID, "validation.finished", fields{
+		"name": v.Name, "mode": v.Mode, "verdict": res.Verdict, "message": res.Message,
+	})
+	err = r.commit(ctx, r.p, func(tx Tx) error { return tx.InsertResult(res) }, ev)
+	if err == nil {
+		r.results = append(r.results, res)
+	}
+	return err
+}
+
+func (r *run) check(ctx context.Context, v tool.Validation) (CheckOutcome, error) {
+	values := r.values()
+	var err error
+	if v.Command, err = actor.Expand(v.Command, values); err != nil {
+		return CheckOutcome{}, fault.New(fault.Invalid, "validation %s: %w", v.Name, err)
+	}
+	v.Argv = slices.Clone(v.Argv)
+	for i := range v.Argv {
+		if v.Argv[i], err = actor.Expand(v.Argv[i], values); err != nil {
+			return CheckOutcome{}, fault.New(fault.Invalid, "validation %s: %w", v.Name, err)
+		}
+	}
+	if strings.TrimSpace(v.Command) == "" && len(v.Argv) == 0 {
+		return CheckOutcome{Verdict: tool.Skipped, Message: "no command was given"}, nil
+	}
+	box, err := r.sandbox(ctx)
+	if err != nil {
+		return CheckOutcome{}, err
+	}
+	out, err := r.Checker.Check(ctx, box.Dir(), v)
+	if ctx.Err() != nil {
+		return CheckOutcome{}, ctx.Err()
+	}
+	if err != nil {
+		return CheckOutcome{}, fmt.Errorf("validation %s: %w", v.Name, err)
+	}
+	got, err := box.Changes(ctx)
+	if err != nil {
+		return CheckOutcome{}, err
+	}
+	if got.Set.Hash() != r.changed.Hash() {
+		if err := box.Restore(ctx, r.changed); err != nil {
+			return CheckOutcome{}, fmt.Errorf("put back what validation %s changed: %w", v.Name, err)
+		}
+	}
+	return out, nil
+}
+
+// judgement is what the verdicts mean for the phase.
+type judgement int
+
+const (
+	goOn   judgement = iota // nothing stands in the way
+	workOn                  // the actor goes back to work
+	halt                    // a person, or the end
+)
+
+// judge looks at the verdicts of this round. A required validation that did not
+// pass goes back to the actor as often as the profile allows; then the plan
+// stops.
+func (r *run) judge(ctx context.Context) (judgement, error) {
+	bad := r.failing()
+	if len(bad) == 0 {
+		return goOn, nil
+	}
+	names := bad[0].Name
+	for _, b := range bad[1:] {
+		names += ", " + b.Name
+	}
+	said := fmt.Sprintf("required validation %s: %s", names, bad[0].Message)
+	if r.actorNow().IsGraph() {
+		return halt, r.fail(ctx, fault.ValidationFailed, "%s", said)
+	}
+	if r.p.Fixes >= r.p.Profile.Safety.MaxRetriesPerStep && !r.p.FixGiven {
+		return halt, r.fail(ctx, fault.ValidationFailed, "%s; %d rounds of fixing did not help", said, r.p.Fixes)
+	}
+	if !r.p.FixGiven && !r.p.Profile.Auto(policy.FixValidation, policy.Confidence{}) {
+		if r.p.NoInput {
+			return halt, r.fail(ctx, fault.ValidationFailed, "%s", said)
+		}
+		return halt, r.ask(ctx, plan.Approval{
+			Kind: plan.ApproveFix, Subject: fmt.Sprintf("%s/%d", r.p.Phase, r.p.Fixes), Bound: r.changed.Hash(),
+			Summary: "let the actor try to fix " + said,
+		}, nil)
+	}
+	text, err := r.failureText(ctx, bad)
+	if err != nil {
+		return halt, err
+	}
+	next := r.p
+	next.Fixes++
+	next.FixGiven, next.ActorEnd = false, false
+	next.Inputs = r.said(next.Turn, "validation", "validation:"+string(bad[0].ID), text)
+	return workOn, r.commit(ctx, next, nil, r.event(r.p.ID, "validation.fix", fields{"round": next.Fixes, "validations": names}))
+}
+
+// failing are the required validations whose newest result does not pass.
+func (r *run) failing() []evidence.ValidationResult {
+	var bad []evidence.ValidationResult
+	hash := r.changed.Hash()
+	for _, v := range r.p.Action.Validations {
+		if res, ok := r.lastResult(v.Name, hash); ok && required(v) && !passes(res.Verdict) {
+			bad = append(bad, res)
+		}
+	}
+	return bad
+}
+
+// maxFailureText bounds what of one validation's output goes to the actor.
+const maxFailureText = 8 << 10
+
+func (r *run) failureText(ctx context.Context, bad []evidence.ValidationResult) (string, error) {
+	var b strings.Builder
+	for _, res := range bad {
+		out, err := r.blob(ctx, res.Output)
+		if err != nil {
+			return "", err
+		}
+		text := strings.ToValidUTF8(string(out), "\uFFFD")
+		if len(text) > maxFailureText {
+			text = "…" + strings.ToValidUTF8(text[len(text)-maxFailureText:], "")
+		}
+		fmt.Fprintf(&b, "The required validation %s did not pass (%s): %s\n%s\n", res.Name, res.Verdict, res.Message, text)
+	}
+	b.WriteString("Find the cause, fix it, and finish again.")
+	return b.String(), nil
+}
