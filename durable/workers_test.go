@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sys/unix"
 
 	"github.com/cleveragents/agents/fault"
 )
@@ -90,6 +91,27 @@ func TestAKilledProcessIsDeadAtOnceAndItsFileGoes(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// Two who ask about a dead process at once must not take each other for it.
+func TestAnAskerIsNotTakenForTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	w, err := NewWorkers(dir, "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	asker, err := os.Create(filepath.Join(dir, "B-1"+lockSuffix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer asker.Close()
+	if err := flock(asker, unix.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	if w.Alive(t.Context(), "B-1") {
+		t.Error("the other asker is taken for the process")
 	}
 }
 
