@@ -14,7 +14,7 @@ import (
 	"github.com/cleveragents/agents/fault"
 )
 
-// T11: each run dies at its next crash point, and each goes on from what the
+// Each run dies at its next crash point, and each goes on from what the
 // one before has left.
 func TestKilledAtEachPoint(t *testing.T) {
 	const steps = 4
