@@ -76,10 +76,9 @@ type ApprovalListQuery struct {
 
 // ApprovalView is one approval; Diff is set where it is about changes.
 type ApprovalView struct {
-	Approval plan.Approval  `json:"approval"`
-	Decision *plan.Decision `json:"decision,omitempty"`
-	Diff     *DiffView      `json:"diff,omitempty"`
-	Next     string         `json:"next"` // the command that goes on
+	Approval plan.Approval `json:"approval"`
+	Diff     *DiffView     `json:"diff,omitempty"`
+	Next     string        `json:"next"` // the command that goes on
 }
 
 // ApprovalsView is a list of approvals, oldest first.

@@ -1,0 +1,103 @@
+package local
+
+import (
+	"context"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+)
+
+func (f *Facade) approvalList(ctx context.Context, q a2a.ApprovalListQuery, _ func(plan.Event)) (a2a.ApprovalsView, error) {
+	out := a2a.ApprovalsView{Approvals: []plan.Approval{}}
+	err := f.view(ctx, func(tx engine.Tx) error {
+		var id ident.PlanID
+		if q.Plan != "" {
+			p, err := planIn(tx, q.Plan)
+			if err != nil {
+				return err
+			}
+			id = p.ID
+		}
+		all, err := tx.Approvals(id, !q.All)
+		out.Approvals = append(out.Approvals, all...)
+		return err
+	})
+	return out, err
+}
+
+func (f *Facade) approval(ctx context.Context, ref string) (a plan.Approval, err error) {
+	err = f.view(ctx, func(tx engine.Tx) error {
+		if ref == lastRef {
+			all, err := tx.Approvals("", true)
+			if err != nil {
+				return err
+			}
+			if n := len(all); n > 0 {
+				a = all[n-1]
+				return nil
+			}
+		}
+		id, err := find(tx, "approval", ref)
+		if err != nil {
+			return err
+		}
+		a, err = tx.Approval(ident.ApprovalID(id))
+		return err
+	})
+	return a, err
+}
+
+func (f *Facade) approvalShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (a2a.ApprovalView, error) {
+	a, err := f.approval(ctx, q.Ref)
+	if err != nil {
+		return a2a.ApprovalView{}, err
+	}
+	v := a2a.ApprovalView{Approval: a, Next: "agents approval approve " + string(a.ID)}
+	if a.State != plan.Open {
+		v.Next = "agents plan resume " + string(a.Plan)
+	}
+	if a.Kind == plan.ApproveGate || a.Kind == plan.ApproveFix {
+		p, err := f.plan(ctx, string(a.Plan))
+		if err != nil {
+			return v, err
+		}
+		d, err := f.diff(ctx, p, nil)
+		if err != nil {
+			return v, err
+		}
+		v.Diff = &d
+	}
+	return v, nil
+}
+
+func (f *Facade) approvalApprove(ctx context.Context, q a2a.ApproveRequest, _ func(plan.Event)) (a2a.ApprovalsView, error) {
+	out := a2a.ApprovalsView{Approvals: []plan.Approval{}}
+	var found []plan.Approval
+	for _, ref := range q.Refs { // all of them are there, or none is decided
+		a, err := f.approval(ctx, ref)
+		if err != nil {
+			return out, err
+		}
+		found = append(found, a)
+	}
+	for _, a := range found {
+		done, err := f.Engine.Decide(ctx, a.ID, true, q.Note)
+		if err != nil {
+			return out, err
+		}
+		out.Approvals = append(out.Approvals, done)
+		out.Next = "agents plan resume " + string(done.Plan)
+	}
+	return out, nil
+}
+
+func (f *Facade) approvalReject(ctx context.Context, q a2a.RejectRequest, _ func(plan.Event)) (a2a.ApprovalView, error) {
+	a, err := f.approval(ctx, q.Ref)
+	if err != nil {
+		return a2a.ApprovalView{}, err
+	}
+	done, err := f.Engine.Decide(ctx, a.ID, false, q.Guidance)
+	return a2a.ApprovalView{Approval: done, Next: "agents plan resume " + string(a.Plan)}, err
+}

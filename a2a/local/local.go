@@ -1,0 +1,154 @@
+// Package local answers the operations of package a2a in this process, over an
+// engine: the facade behind which a door cannot tell a local plan from a
+// remote one. It translates and looks up; every rule is the engine's.
+package local
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/plan"
+)
+
+// Database is what the facade asks of the store besides its records.
+type Database interface {
+	Path() string
+	Status(ctx context.Context, check bool) (a2a.DBStatusView, error)
+}
+
+// Config is what a Facade answers from.
+type Config struct {
+	Engine *engine.Engine
+	DB     Database
+	Paths  a2a.DBPathView
+	Home   string // the user's home directory, "" when there is none
+	Doctor func(context.Context) []a2a.Finding
+}
+
+// Facade is an a2a.Client in this process. Safe for concurrent use.
+type Facade struct {
+	Config
+	handlers map[string]a2a.Handler
+}
+
+// New returns the facade.
+func New(c Config) *Facade {
+	f := &Facade{Config: c, handlers: map[string]a2a.Handler{}}
+	for _, h := range []a2a.Handler{
+		a2a.Handle(a2a.ActionCreate(), f.actionCreate),
+		a2a.Handle(a2a.ActionList(), f.actionList),
+		a2a.Handle(a2a.ActionShow(), f.actionShow),
+		a2a.Handle(a2a.ActionValidate(), f.actionValidate),
+		a2a.Handle(a2a.ActorAdd(), f.actorAdd),
+		a2a.Handle(a2a.ActorList(), f.actorList),
+		a2a.Handle(a2a.ActorShow(), f.actorShow),
+		a2a.Handle(a2a.ApprovalList(), f.approvalList),
+		a2a.Handle(a2a.ApprovalShow(), f.approvalShow),
+		a2a.Handle(a2a.ApprovalApprove(), f.approvalApprove),
+		a2a.Handle(a2a.ApprovalReject(), f.approvalReject),
+		a2a.Handle(a2a.DBPath(), f.dbPath),
+		a2a.Handle(a2a.DBStatus(), f.dbStatus),
+		a2a.Handle(a2a.DoctorRun(), f.doctorRun),
+		a2a.Handle(a2a.PlanUse(), f.planUse),
+		a2a.Handle(a2a.PlanList(), f.planList),
+		a2a.Handle(a2a.PlanShow(), f.planShow),
+		a2a.Handle(a2a.PlanStatus(), f.planStatus),
+		a2a.Handle(a2a.PlanStrategize(), f.planStrategize),
+		a2a.Handle(a2a.PlanExecute(), f.planExecute),
+		a2a.Handle(a2a.PlanApply(), f.planApply),
+		a2a.Handle(a2a.PlanResume(), f.planResume),
+		a2a.Handle(a2a.PlanPause(), f.planPause),
+		a2a.Handle(a2a.PlanCancel(), f.planCancel),
+		a2a.Handle(a2a.PlanTree(), f.planTree),
+		a2a.Handle(a2a.PlanExplain(), f.planExplain),
+		a2a.Handle(a2a.PlanDiff(), f.planDiff),
+		a2a.Handle(a2a.ProjectInit(), f.projectInit),
+		a2a.Handle(a2a.ProjectCreate(), f.projectCreate),
+		a2a.Handle(a2a.ProjectList(), f.projectList),
+		a2a.Handle(a2a.ProjectShow(), f.projectShow),
+		a2a.Handle(a2a.ProjectUse(), f.projectUse),
+		a2a.Handle(a2a.ProjectLinkResource(), f.projectLinkResource),
+		a2a.Handle(a2a.ResourceAdd(), f.resourceAdd),
+		a2a.Handle(a2a.ResourceList(), f.resourceList),
+		a2a.Handle(a2a.ResourceShow(), f.resourceShow),
+	} {
+		f.handlers[h.Info.Method] = h
+	}
+	return f
+}
+
+// Methods returns the methods that have a handler.
+func (f *Facade) Methods() []string {
+	var out []string
+	for m := range f.handlers {
+		out = append(out, m)
+	}
+	return out
+}
+
+// Do answers one operation; see a2a.Client.
+func (f *Facade) Do(ctx context.Context, method string, req any, emit func(plan.Event)) (any, error) {
+	h, ok := f.handlers[method]
+	if !ok {
+		return nil, fault.New(fault.NotImplemented, "no operation %s", method)
+	}
+	return h.Do(ctx, req, emit)
+}
+
+func (f *Facade) view(ctx context.Context, do func(engine.Tx) error) error {
+	return f.Engine.Store.View(ctx, do)
+}
+
+func (f *Facade) update(ctx context.Context, do func(engine.Tx) error) error {
+	return f.Engine.Store.Update(ctx, do)
+}
+
+func (f *Facade) dbPath(context.Context, a2a.Nothing, func(plan.Event)) (a2a.DBPathView, error) {
+	return f.Paths, nil
+}
+
+func (f *Facade) dbStatus(ctx context.Context, q a2a.DBStatusQuery, _ func(plan.Event)) (a2a.DBStatusView, error) {
+	return f.DB.Status(ctx, q.Check)
+}
+
+func (f *Facade) doctorRun(ctx context.Context, _ a2a.Nothing, _ func(plan.Event)) (a2a.DoctorView, error) {
+	return a2a.DoctorView{Findings: f.Doctor(ctx)}, nil
+}
+
+// realDir resolves a directory that a person named and refuses one that is too
+// wide to be a project, unless forced.
+func (f *Facade) realDir(dir string, force bool) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", fault.New(fault.Invalid, "%s is not an absolute path", dir)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fault.New(fault.NotFound, "%s: %w", dir, err)
+	}
+	info, err := os.Stat(real)
+	if err != nil {
+		return "", fault.New(fault.NotFound, "%s: %w", dir, err)
+	}
+	if !info.IsDir() {
+		return "", fault.New(fault.Invalid, "%s is not a directory", dir)
+	}
+	home := f.Home
+	if home != "" {
+		if h, err := filepath.EvalSymlinks(home); err == nil {
+			home = h
+		}
+	}
+	if !force && (real == "/" || real == home) {
+		what := "your home directory"
+		if real == "/" {
+			what = "the root of the file system"
+		}
+		return "", fault.New(fault.Invalid, "%s is %s: a plan would copy and may change all of it", real, what).
+			WithHint("name a project directory, or add --force if you mean it")
+	}
+	return real, nil
+}

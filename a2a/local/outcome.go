@@ -1,0 +1,108 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+)
+
+// summary is a plan in one line.
+func (f *Facade) summary(ctx context.Context, tx engine.Tx, p plan.Plan) (a2a.PlanSummary, error) {
+	holder, err := tx.Holder(p.ID)
+	if err != nil {
+		return a2a.PlanSummary{}, err
+	}
+	return a2a.PlanSummary{
+		ID: p.ID, Name: p.Name, Action: p.Action.Name, Project: p.Project, Status: p.Status, Reason: p.Reason,
+		Attempt: p.Attempt, Profile: p.Profile.Name, Created: p.Created.UTC().Format(time.RFC3339),
+		Held: holder != "" && f.Engine.Live.Alive(ctx, holder),
+	}, nil
+}
+
+// outcome tells where a plan is, why it stopped, and the exact commands with
+// which a person goes on.
+func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome, error) {
+	var out a2a.PlanOutcome
+	var p plan.Plan
+	err := f.view(ctx, func(tx engine.Tx) (err error) {
+		if p, err = tx.Plan(id); err != nil {
+			return err
+		}
+		if out.Plan, err = f.summary(ctx, tx, p); err != nil {
+			return err
+		}
+		out.Approvals, err = tx.Approvals(id, true)
+		return err
+	})
+	if err != nil {
+		return out, err
+	}
+	out.Next = f.next(p, out.Approvals)
+	if p.Fault != "" && (p.State == plan.Errored || p.State == plan.Paused || p.State == plan.Blocked || p.State == plan.Constrained) {
+		out.Fault = &a2a.FaultView{Kind: p.Fault, Message: p.Reason}
+		if len(out.Next) > 0 {
+			out.Fault.Hint = out.Next[0]
+		}
+	}
+	if p.State == plan.Cancelled {
+		out.Fault = &a2a.FaultView{Kind: fault.Cancelled.String(), Message: p.Reason}
+	}
+	d, err := f.diff(ctx, p, nil)
+	if err != nil {
+		return out, err
+	}
+	out.Changed = stats(d)
+	return out, nil
+}
+
+// next is the commands that go on from where the plan is, best first.
+func (f *Facade) next(p plan.Plan, approvals []plan.Approval) []string {
+	cmd := func(format string, args ...any) string { return "agents " + fmt.Sprintf(format, args...) }
+	switch p.State {
+	case plan.Applied, plan.Cancelled:
+		return nil
+	case plan.Waiting:
+		var out []string
+		for _, a := range approvals {
+			if a.Kind != plan.ApproveGate {
+				out = append(out, cmd("approval approve %s && agents plan resume %s", a.ID, p.ID), cmd("approval show %s", a.ID))
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+		return f.begin(p, cmd)
+	case plan.Queued, plan.Complete:
+		return f.begin(p, cmd)
+	case plan.Constrained:
+		return []string{cmd("plan diff %s", p.ID), cmd("plan apply %s", p.ID), cmd("plan cancel %s", p.ID)}
+	}
+	return []string{cmd("plan resume %s", p.ID), cmd("plan show %s", p.ID)}
+}
+
+// begin is the command that enters the next phase, with what to look at first.
+func (f *Facade) begin(p plan.Plan, cmd func(string, ...any) string) []string {
+	switch p.Phase {
+	case plan.PhaseAction:
+		return []string{cmd("plan strategize %s", p.ID)}
+	case plan.PhaseStrategize:
+		return []string{cmd("plan execute %s", p.ID), cmd("plan tree %s", p.ID)}
+	}
+	return []string{cmd("plan apply %s", p.ID), cmd("plan diff %s", p.ID)}
+}
+
+func open(all []plan.Approval) []plan.Approval {
+	var out []plan.Approval
+	for _, a := range all {
+		if a.State == plan.Open {
+			out = append(out, a)
+		}
+	}
+	return out
+}

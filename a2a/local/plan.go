@@ -1,0 +1,293 @@
+package local
+
+import (
+	"context"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/evidence"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+)
+
+func (f *Facade) planUse(ctx context.Context, q a2a.PlanUseRequest, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	project, err := f.projectName(ctx, q.Project, q.Force)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	p, err := f.Engine.Use(ctx, engine.UseInput{
+		Action: q.Action, Project: project, Args: q.Args, Name: q.Name, Profile: q.Profile, Prompt: q.Prompt,
+		Invariants: q.Invariants, StrategyActor: q.StrategyActor, ExecutionActor: q.ExecutionActor, NoInput: q.NoInput,
+	})
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	var made []plan.Event
+	err = f.view(ctx, func(tx engine.Tx) (err error) {
+		made, err = tx.Events(p.ID, 0, 0)
+		return err
+	})
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	for _, ev := range made {
+		emit(ev)
+	}
+	if !q.Start {
+		return f.outcome(ctx, p.ID)
+	}
+	return f.carry(ctx, p.ID, "", emit)
+}
+
+// carry runs the plan and tells where it got to. When the caller's time ran
+// out or it gave up, the outcome comes with that error.
+func (f *Facade) carry(ctx context.Context, id ident.PlanID, order plan.Phase, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	if err := f.Engine.Run(ctx, id, order, emit); err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	return f.outcome(ctx, id)
+}
+
+func (f *Facade) ordered(ctx context.Context, ref string, order plan.Phase, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.plan(ctx, ref)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	return f.carry(ctx, p.ID, order, emit)
+}
+
+func (f *Facade) planStrategize(ctx context.Context, q a2a.RefQuery, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	return f.ordered(ctx, q.Ref, plan.PhaseStrategize, emit)
+}
+
+func (f *Facade) planExecute(ctx context.Context, q a2a.RefQuery, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	return f.ordered(ctx, q.Ref, plan.PhaseExecute, emit)
+}
+
+func (f *Facade) planResume(ctx context.Context, q a2a.RefQuery, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.plan(ctx, q.Ref)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	if p.Terminal() {
+		return a2a.PlanOutcome{}, fault.New(fault.Conflict, "plan %s is %s; there is nothing to resume", p.ID, p.Status)
+	}
+	return f.carry(ctx, p.ID, "", emit)
+}
+
+func (f *Facade) planApply(ctx context.Context, q a2a.PlanApplyRequest, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.plan(ctx, q.Ref)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	if p.State == plan.Applied {
+		return f.outcome(ctx, p.ID) // a second apply says so and changes nothing
+	}
+	if q.Expect != "" {
+		set, err := f.changes(ctx, p)
+		if err != nil {
+			return a2a.PlanOutcome{}, err
+		}
+		if set.Hash() != q.Expect {
+			return a2a.PlanOutcome{}, fault.New(fault.Conflict, "the changes are no longer those that were shown").
+				WithHint("look again: agents plan diff %s", p.ID)
+		}
+	}
+	return f.carry(ctx, p.ID, plan.PhaseApply, emit)
+}
+
+func (f *Facade) planPause(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.plan(ctx, q.Ref)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	if err := f.Engine.Pause(ctx, p.ID); err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	return f.outcome(ctx, p.ID)
+}
+
+func (f *Facade) planCancel(ctx context.Context, q a2a.PlanCancelRequest, _ func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.plan(ctx, q.Ref)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	if err := f.Engine.Cancel(ctx, p.ID, q.Reason, q.KeepSandbox); err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	return f.outcome(ctx, p.ID)
+}
+
+func (f *Facade) planStatus(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.plan(ctx, q.Ref)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	return f.outcome(ctx, p.ID)
+}
+
+func (f *Facade) planList(ctx context.Context, q a2a.PlanListQuery, _ func(plan.Event)) (a2a.PlansView, error) {
+	out := a2a.PlansView{Plans: []a2a.PlanSummary{}}
+	filter := engine.PlanFilter{Phase: q.Phase, State: q.State, Limit: q.Limit}
+	if q.Project != "" {
+		name, err := f.projectName(ctx, q.Project, false)
+		if err != nil {
+			return out, err
+		}
+		filter.Project = name
+	}
+	err := f.view(ctx, func(tx engine.Tx) error {
+		all, err := tx.Plans(filter)
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			s, err := f.summary(ctx, tx, p)
+			if err != nil {
+				return err
+			}
+			out.Plans = append(out.Plans, s)
+		}
+		return nil
+	})
+	return out, err
+}
+
+func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.PlanView, err error) {
+	err = f.view(ctx, func(tx engine.Tx) error {
+		if v.Plan, err = planIn(tx, q.Ref); err != nil {
+			return err
+		}
+		id := v.Plan.ID
+		s, err := f.summary(ctx, tx, v.Plan)
+		if err != nil {
+			return err
+		}
+		v.Held = s.Held
+		if v.Approvals, err = tx.Approvals(id, false); err != nil {
+			return err
+		}
+		if v.Checkpoints, err = tx.Checkpoints(id); err != nil {
+			return err
+		}
+		if v.Results, err = tx.Results(id); err != nil {
+			return err
+		}
+		ds, err := tx.Decisions(id)
+		if err != nil {
+			return err
+		}
+		v.Decisions = len(ds)
+		if v.Calls, err = tx.Calls(id); err != nil {
+			return err
+		}
+		if v.ToolCalls, err = tx.ToolCalls(id); err != nil {
+			return err
+		}
+		v.Gaps, err = tx.Gaps(id)
+		return err
+	})
+	if err != nil {
+		return v, err
+	}
+	for _, c := range v.Calls {
+		v.Cost += c.Cost
+		v.Usage.Input += max(c.Usage.Input, 0)
+		v.Usage.Output += max(c.Usage.Output, 0)
+		v.Usage.CacheRead += max(c.Usage.CacheRead, 0)
+	}
+	d, err := f.diff(ctx, v.Plan, nil)
+	if err != nil {
+		return v, err
+	}
+	v.Changed = stats(d)
+	v.Next = f.next(v.Plan, open(v.Approvals))
+	return v, nil
+}
+
+func (f *Facade) planTree(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.TreeView, err error) {
+	err = f.view(ctx, func(tx engine.Tx) error {
+		p, err := planIn(tx, q.Ref)
+		if err != nil {
+			return err
+		}
+		if v.Plan, err = f.summary(ctx, tx, p); err != nil {
+			return err
+		}
+		ds, err := tx.Decisions(p.ID)
+		if err != nil {
+			return err
+		}
+		v.Roots = plan.BuildTree(ds)
+		v.Influences, err = tx.Influences(p.ID)
+		return err
+	})
+	if v.Roots == nil {
+		v.Roots = []*plan.Tree{}
+	}
+	return v, err
+}
+
+func (f *Facade) planExplain(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.ExplainView, err error) {
+	v = a2a.ExplainView{Upstream: []plan.Decision{}, Downstream: []plan.Decision{}, Hunks: []evidence.Hunk{}}
+	err = f.view(ctx, func(tx engine.Tx) error {
+		id, err := find(tx, "decision", q.Ref)
+		if err != nil {
+			return err
+		}
+		if v.Decision, err = tx.Decision(ident.DecisionID(id)); err != nil {
+			return err
+		}
+		p, err := tx.Plan(v.Decision.Plan)
+		if err != nil {
+			return err
+		}
+		if v.Plan, err = f.summary(ctx, tx, p); err != nil {
+			return err
+		}
+		if v.Decision.Call != "" {
+			c, err := tx.Call(v.Decision.Call)
+			if err != nil {
+				return err
+			}
+			v.Call = &c
+		}
+		hunks, err := tx.Hunks(p.ID)
+		if err != nil {
+			return err
+		}
+		for _, h := range hunks {
+			if h.Decision == v.Decision.ID {
+				v.Hunks = append(v.Hunks, h)
+			}
+		}
+		return neighbours(tx, &v)
+	})
+	return v, err
+}
+
+// neighbours fills in what a decision stands on and what stands on it.
+func neighbours(tx engine.Tx, v *a2a.ExplainView) error {
+	ds, err := tx.Decisions(v.Decision.Plan)
+	if err != nil {
+		return err
+	}
+	edges, err := tx.Influences(v.Decision.Plan)
+	if err != nil {
+		return err
+	}
+	byID := map[ident.DecisionID]plan.Decision{}
+	for _, d := range ds {
+		byID[d.ID] = d
+	}
+	for _, e := range edges {
+		if e.Down == v.Decision.ID {
+			v.Upstream = append(v.Upstream, byID[e.Up])
+		}
+	}
+	for _, id := range plan.Downstream(v.Decision.ID, edges) {
+		v.Downstream = append(v.Downstream, byID[id])
+	}
+	return nil
+}
