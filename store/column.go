@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -81,7 +82,13 @@ func float(name string, p *float64) column { return column{name: name, cell: flo
 
 type floatCell struct{ p *float64 }
 
-func (c floatCell) get() (driver.Value, error) { return *c.p, nil }
+// SQLite would keep what is not a number as NULL, PostgreSQL as it is.
+func (c floatCell) get() (driver.Value, error) {
+	if math.IsNaN(*c.p) || math.IsInf(*c.p, 0) {
+		return nil, fmt.Errorf("%v is not a number", *c.p)
+	}
+	return *c.p, nil
+}
 
 func (c floatCell) set(v any) error {
 	switch v := v.(type) {

@@ -5,7 +5,8 @@
 // not newer than this program. Only then it makes or upgrades the schema, under
 // a lock of the file system, with a copy of the old file kept beside it. After
 // that one connection writes (WAL, BEGIN IMMEDIATE, every commit synced to the
-// disk) and a few read.
+// disk) and a few read. A look may leave SQLite's own index of the log (-shm)
+// and an empty log (-wal) beside the file; neither holds anything.
 //
 // It does not check every page at each start (Status does), repair anything, or
 // delete a file of the user's.
@@ -40,7 +41,7 @@ type Options struct {
 // 0600, its directory 0700). A file that is damaged is fault.Corrupt, one that
 // cannot be written, or that a newer program made, fault.Unavailable, one that
 // is not ours fault.Invalid, and a place that others can write fault.Blocked;
-// nothing is changed in any of these cases.
+// the file and its log are not touched in any of these cases.
 func Open(ctx context.Context, path string, o Options) (*store.DB, error) {
 	if o.Busy == 0 {
 		o.Busy = store.DefaultBusy

@@ -42,9 +42,10 @@ func (w *world) wantEvents(t *testing.T, want ...string) {
 }
 
 func testRefused(t *testing.T, w *world) {
-	c := evidence.Call{ID: "x", Plan: w.plans[0].ID, Cost: math.NaN()}
-	err := w.s.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertCall(c) })
-	wantKind(t, err, fault.Invalid)
+	for _, cost := range []float64{math.NaN(), math.Inf(1)} {
+		c := evidence.Call{ID: "x", Plan: w.plans[0].ID, Cost: cost}
+		w.fails(t, fault.Invalid, func(tx engine.Tx) error { return tx.InsertCall(c) })
+	}
 }
 
 func testRollback(t *testing.T, w *world) {
