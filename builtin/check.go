@@ -1,0 +1,115 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/tool"
+)
+
+// The bounds of a validation.
+const (
+	checkTimeout    = 600 // seconds, where the validation gives none
+	maxCheckTimeout = 3600
+	maxCheckOutput  = 1 << 20
+	maxMessage      = 200
+)
+
+// The two exits by which a shell, env and their like say that a program could
+// not be run at all.
+const (
+	exitNotExecutable = 126
+	exitNotFound      = 127
+)
+
+type checker struct{ proc *proc.Runner }
+
+// NewChecker returns the engine.Checker that runs validations as programs.
+func NewChecker(p *proc.Runner) engine.Checker { return checker{p} }
+
+// Check runs one validation in dir. Exit 0 is passed; a program that is not
+// there, does not end in time or is cancelled could not look; anything else is
+// failed. An error is a validation that says not what to run, or a fault of
+// ours.
+func (c checker) Check(ctx context.Context, dir string, v tool.Validation) (engine.CheckOutcome, error) {
+	argv := v.Argv
+	switch {
+	case (v.Command == "") == (len(v.Argv) == 0):
+		return engine.CheckOutcome{}, fault.New(fault.Invalid, "validation %s: give either command or argv", v.Name)
+	case v.Command != "":
+		argv = []string{"sh", "-c", v.Command}
+	}
+	seconds := v.Timeout
+	if seconds <= 0 {
+		seconds = checkTimeout
+	}
+	seconds = min(seconds, maxCheckTimeout)
+	env, cleanup, err := childEnv(nil, dir)
+	if err != nil {
+		return engine.CheckOutcome{}, err
+	}
+	defer cleanup()
+	res, err := c.proc.Run(ctx, proc.Command{
+		Dir: dir, Argv: argv, Env: env, MaxOutput: maxCheckOutput, Timeout: time.Duration(seconds) * time.Second,
+	})
+	switch {
+	case fault.Is(err, fault.Internal):
+		return engine.CheckOutcome{}, err
+	case err != nil:
+		return engine.CheckOutcome{Verdict: tool.CouldNotLook, Message: oneLine(err.Error()), Output: res.Output}, nil
+	}
+	return outcome(res, seconds), nil
+}
+
+func outcome(res proc.Result, seconds int) engine.CheckOutcome {
+	out := engine.CheckOutcome{Verdict: tool.NotPassed, Exit: &res.Exit, Output: res.Output}
+	how := fmt.Sprintf("exit %d", res.Exit)
+	switch {
+	case res.TimedOut:
+		out.Verdict, out.Exit, how = tool.CouldNotLook, nil, fmt.Sprintf("still running after %d s", seconds)
+	case res.Flooded:
+		out.Verdict, out.Exit, how = tool.CouldNotLook, nil, fmt.Sprintf("stopped after %d bytes of output", res.Total)
+	case res.Signal != "":
+		how = "ended by " + res.Signal
+	case res.Exit == exitNotExecutable, res.Exit == exitNotFound:
+		out.Verdict = tool.CouldNotLook
+	case res.Exit == 0:
+		out.Verdict = tool.Passed
+	}
+	out.Message = how
+	if last := lastLine(res.Output); last != "" {
+		out.Message += ": " + last
+	}
+	return out
+}
+
+// lastLine is the last line that says something, fit to be shown in one line.
+func lastLine(b []byte) string {
+	lines := strings.Split(string(b[max(0, len(b)-maxOutput):]), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if l := oneLine(lines[i]); l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// oneLine takes out what is not printable and cuts.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, valid(s))
+	return clip(strings.TrimSpace(s), maxMessage)
+}

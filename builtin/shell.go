@@ -1,0 +1,121 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/tool"
+)
+
+// The times of a command, in seconds.
+const (
+	shellTimeout    = 120
+	maxShellTimeout = 1800
+)
+
+type shellArgs struct {
+	Argv           []string `json:"argv"`
+	Script         string   `json:"script"`
+	Dir            string   `json:"dir"`
+	TimeoutSeconds int      `json:"timeout_seconds"`
+}
+
+// Exactly one of argv and script is wanted, which is said in words: several
+// model providers refuse a schema with oneOf at its top.
+const shellSchema = `{
+  "type": "object",
+  "additionalProperties": false,
+  "required": [],
+  "properties": {
+    "argv": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "a program and its arguments, run without a shell; give this or script"},
+    "script": {"type": "string", "minLength": 1, "description": "a script for sh -c; give this or argv"},
+    "dir": {"type": "string", "description": "directory to run in, relative to the project's root; the root when not given"},
+    "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "120 when not given"}
+  }
+}`
+
+func shellTool(c Config) entry {
+	s := shell{c}
+	return define("shell", shellSchema, writes(), s.run)
+}
+
+type shell struct{ Config }
+
+func (s shell) run(ctx context.Context, w *work, a shellArgs) (tool.Result, error) {
+	if (a.Script == "") == (len(a.Argv) == 0) {
+		return tool.Result{}, fault.New(fault.Invalid, "give either argv or script")
+	}
+	argv := a.Argv
+	if a.Script != "" {
+		argv = []string{"sh", "-c", a.Script}
+	}
+	// The check keeps honest callers in the tree; the program itself can go
+	// wherever its user can.
+	dir, err := w.directory(a.Dir)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	seconds := a.TimeoutSeconds
+	if seconds <= 0 {
+		seconds = shellTimeout
+	}
+	env, cleanup, err := childEnv(s.Scratch, w.in.Dir)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	defer cleanup()
+	res, err := s.Proc.Run(ctx, proc.Command{
+		Dir: filepath.Join(w.in.Dir, filepath.FromSlash(dir)), Argv: argv, Env: env,
+		Timeout: time.Duration(min(seconds, maxShellTimeout)) * time.Second,
+	})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	return report(res, seconds), nil
+}
+
+// report turns how a program ended into what the model sees.
+func report(res proc.Result, seconds int) tool.Result {
+	out := tool.Result{Status: tool.OK, Exit: &res.Exit}
+	note := ""
+	switch {
+	case res.TimedOut:
+		out.Status, note = tool.Exceeded, fmt.Sprintf("[stopped: still running after %d s]", seconds)
+	case res.Flooded:
+		out.Status, note = tool.Exceeded, fmt.Sprintf("[stopped: it wrote %d bytes of output]", res.Total)
+	case res.Signal != "":
+		out.Status, note = tool.Failed, fmt.Sprintf("[ended by %s]", res.Signal)
+	case res.Exit != 0:
+		out.Status, note = tool.Failed, fmt.Sprintf("[exit status %d]", res.Exit)
+	case len(res.Output) == 0:
+		note = "[no output]"
+	}
+	out.Output = cut(res.Output)
+	if len(res.Output) > maxOutput {
+		out.Spill = res.Output
+	}
+	if note != "" {
+		if out.Output != "" && !strings.HasSuffix(out.Output, "\n") {
+			out.Output += "\n"
+		}
+		out.Output += note
+	}
+	return out
+}
+
+// cut keeps the beginning and the end of a long output, with a line between
+// that says what is left out and how to see it.
+func cut(b []byte) string {
+	if len(b) <= maxOutput {
+		return valid(string(b))
+	}
+	head := runeStart(b, maxOutput/2)
+	tail := runeStart(b, len(b)-maxOutput/2)
+	return fmt.Sprintf("%s\n[%d bytes are left out here; see them with page, hash=%s offset=%d]\n%s",
+		valid(string(b[:head])), tail-head, hash(b), head, valid(string(b[tail:])))
+}
