@@ -1,7 +1,9 @@
 -- +goose Up
 -- Both databases take this text unchanged. Times are RFC 3339 in UTC with nine
 -- digits, so that they sort as text. Column n (or seq) is the order of
--- creation; clocks may go back, it does not.
+-- creation; clocks may go back, it does not. References between the records of
+-- a plan are deferred: they count at commit, in whatever order a transaction
+-- writes the records.
 
 CREATE TABLE actions (
     name TEXT NOT NULL PRIMARY KEY,
@@ -120,7 +122,7 @@ CREATE TABLE checkpoints (
     id          TEXT   NOT NULL PRIMARY KEY,
     plan_id     TEXT   NOT NULL REFERENCES plans (id),
     n           BIGINT NOT NULL,
-    decision_id TEXT   REFERENCES decisions (id),
+    decision_id TEXT   REFERENCES decisions (id) DEFERRABLE INITIALLY DEFERRED,
     changes     TEXT   NOT NULL,
     files       BIGINT NOT NULL,
     created     TEXT   NOT NULL,
@@ -164,13 +166,13 @@ CREATE TABLE tool_calls (
     attempt     BIGINT NOT NULL,
     turn        BIGINT NOT NULL,
     idx         BIGINT NOT NULL,
-    call_id     TEXT   REFERENCES calls (id),
+    call_id     TEXT   REFERENCES calls (id) DEFERRABLE INITIALLY DEFERRED,
     node        TEXT   NOT NULL,
     ref         TEXT   NOT NULL,
     tool        TEXT   NOT NULL,
     proposed    TEXT   NOT NULL,
     executed    TEXT   NOT NULL,
-    decision_id TEXT   REFERENCES decisions (id),
+    decision_id TEXT   REFERENCES decisions (id) DEFERRABLE INITIALLY DEFERRED,
     status      TEXT   NOT NULL,
     exit_status BIGINT,
     output      TEXT   NOT NULL,
@@ -186,9 +188,9 @@ CREATE TABLE hunks (
     id           TEXT   NOT NULL PRIMARY KEY,
     plan_id      TEXT   NOT NULL REFERENCES plans (id),
     seq          BIGINT NOT NULL,
-    tool_call_id TEXT   REFERENCES tool_calls (id),
-    call_id      TEXT   REFERENCES calls (id),
-    decision_id  TEXT   NOT NULL REFERENCES decisions (id),
+    tool_call_id TEXT   REFERENCES tool_calls (id) DEFERRABLE INITIALLY DEFERRED,
+    call_id      TEXT   REFERENCES calls (id) DEFERRABLE INITIALLY DEFERRED,
+    decision_id  TEXT   NOT NULL REFERENCES decisions (id) DEFERRABLE INITIALLY DEFERRED,
     origin       TEXT   NOT NULL,
     resource_id  TEXT   NOT NULL REFERENCES resources (id),
     path         TEXT   NOT NULL,
@@ -210,7 +212,7 @@ CREATE TABLE gaps (
     plan_id      TEXT   NOT NULL REFERENCES plans (id),
     seq          BIGINT NOT NULL,
     kind         TEXT   NOT NULL,
-    tool_call_id TEXT   REFERENCES tool_calls (id),
+    tool_call_id TEXT   REFERENCES tool_calls (id) DEFERRABLE INITIALLY DEFERRED,
     path         TEXT   NOT NULL,
     detail       TEXT   NOT NULL,
     at           TEXT   NOT NULL,

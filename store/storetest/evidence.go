@@ -240,6 +240,35 @@ func testHunks(t *testing.T, w *world) {
 	w.fails(t, fault.NotFound, func(tx engine.Tx) error { return tx.InsertGap(&evidence.Gap{Plan: "none"}) })
 }
 
+// testOrder: within one transaction a record may come before what it refers to.
+func testOrder(t *testing.T, w *world) {
+	d, of := w.decision(t, w.plans[0]), w.call(t)
+	tc := evidence.ToolCall{ID: ident.ToolCallID(w.ids.New()), Plan: w.plans[0].ID, Call: of.ID, Decision: d.ID}
+	h := evidence.Hunk{ID: ident.HunkID(w.ids.New()), Plan: w.plans[0].ID, ToolCall: tc.ID, Call: of.ID, Decision: d.ID, Resource: w.res[0].ID}
+	g := evidence.Gap{Plan: w.plans[0].ID, ToolCall: tc.ID}
+	cp := plan.Checkpoint{ID: ident.CheckpointID(w.ids.New()), Plan: w.plans[0].ID, Decision: d.ID}
+	put := func(tx engine.Tx, what ...func(engine.Tx) error) error {
+		for _, f := range what {
+			if err := f(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	gap := func(tx engine.Tx) error { return tx.InsertGap(&g) }
+	hunk := func(tx engine.Tx) error { return tx.InsertHunk(&h) }
+	check := func(tx engine.Tx) error { return tx.InsertCheckpoint(cp) }
+	toolCall := func(tx engine.Tx) error { return tx.InsertToolCall(tc) }
+	decision := func(tx engine.Tx) error { return tx.InsertDecision(&d, nil) }
+	for _, half := range [][]func(engine.Tx) error{{gap}, {hunk, toolCall}, {check}, {toolCall}, {gap, hunk, check, toolCall}} {
+		w.fails(t, fault.NotFound, func(tx engine.Tx) error { return put(tx, half...) })
+	}
+	w.update(t, func(tx engine.Tx) error { return put(tx, gap, hunk, check, toolCall, decision) })
+	if g.Seq != 1 || h.Seq != 1 {
+		t.Errorf("got seq %d and %d after commits that failed, want 1", g.Seq, h.Seq)
+	}
+}
+
 func testResults(t *testing.T, w *world) {
 	var rs []evidence.ValidationResult
 	for range 3 {

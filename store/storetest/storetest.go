@@ -44,6 +44,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Store) {
 		{"calls", testCalls},
 		{"tool calls", testToolCalls},
 		{"hunks and gaps", testHunks},
+		{"order within a transaction", testOrder},
 		{"validation results", testResults},
 		{"approvals", testApprovals},
 		{"null and empty", testNull},
