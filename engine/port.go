@@ -199,8 +199,8 @@ type Sandbox interface {
 	Dir() string
 	// Changes compares the trees with the base. Paths that the resource's own
 	// rules ignore are in ignored and not in the change set; special files are
-	// in special. Bytes of every changed file are in the blob store when it
-	// returns.
+	// in special. The bytes of every changed file, before and after, are in
+	// the blob store when it returns.
 	Changes(ctx context.Context) (Changes, error)
 	// Restore makes the trees base plus want, checking every hash. Ignored
 	// paths are left alone.

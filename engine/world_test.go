@@ -1,0 +1,152 @@
+package engine_test
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/blob"
+	"github.com/cleveragents/agents/builtin"
+	"github.com/cleveragents/agents/durable"
+	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/project"
+	"github.com/cleveragents/agents/resource"
+	"github.com/cleveragents/agents/sandbox"
+	"github.com/cleveragents/agents/stock"
+	"github.com/cleveragents/agents/store/sqlite"
+)
+
+// noModel is the model of plans whose actors are graphs: asking it is a defect.
+type noModel struct{}
+
+func (noModel) Generate(context.Context, actor.Request, func(string)) (actor.Response, error) {
+	return actor.Response{}, fault.New(fault.Internal, "a graph actor asked a model")
+}
+
+// world is an engine on real hands in a temporary directory.
+type world struct {
+	*engine.Engine
+	t      testing.TB
+	data   string // the program's data
+	tree   string // the user's project
+	events []plan.Event
+}
+
+// newWorld opens the hands over data and links tree as the project local/p.
+// Opening the same data again is a new start of the program.
+func newWorld(t testing.TB, data, tree string, model engine.Model, actions []action.Action, actors []actor.Config) *world {
+	t.Helper()
+	ctx := context.Background()
+	db, err := sqlite.Open(ctx, filepath.Join(data, "data.db"), sqlite.Options{})
+	must(t, err)
+	blobs, err := blob.Open(filepath.Join(data, "blobs"))
+	must(t, err)
+	ids := ident.NewSource(time.Now, rand.Reader)
+	live, err := durable.NewWorkers(filepath.Join(data, "workers"), ids.New())
+	must(t, err)
+	runner, err := durable.Open(ctx, durable.Config{Path: filepath.Join(data, "engine.db"), Live: live})
+	must(t, err)
+	t.Cleanup(func() {
+		for _, c := range []interface{ Close() error }{runner, live, blobs, db} {
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	stockActions, err := stock.Actions()
+	must(t, err)
+	stockActors, err := stock.Actors()
+	must(t, err)
+	programs := proc.New(time.Now)
+	w := &world{t: t, data: data, tree: tree, Engine: engine.New(engine.Config{
+		Store: db, Blobs: blobs, Model: model,
+		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
+		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
+		Tools:     builtin.New(builtin.Config{Proc: programs}), Checker: builtin.NewChecker(programs),
+		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
+		Actions: append(stockActions, actions...), Actors: append(stockActors, actors...),
+	})}
+	must(t, db.Update(ctx, func(tx engine.Tx) error {
+		if _, err := tx.Project("local/p"); err == nil {
+			return nil
+		}
+		r := resource.Resource{ID: ident.ResourceID(ids.New()), Name: "local/p", Type: resource.FSDirectory, Location: tree, Created: time.Now()}
+		if err := tx.InsertResource(r); err != nil {
+			return err
+		}
+		return tx.InsertProject(project.Project{Name: "local/p", Links: []project.Link{{Resource: r.ID}}, Created: time.Now()})
+	}))
+	return w
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// write makes files below dir; a name that ends with / is a directory.
+func write(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(content), 0o644))
+	}
+}
+
+func read(t testing.TB, dir, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+	must(t, err)
+	return string(b)
+}
+
+// use makes a plan of an action.
+func (w *world) use(in engine.UseInput) plan.Plan {
+	w.t.Helper()
+	in.Project = "local/p"
+	p, err := w.Use(context.Background(), in)
+	must(w.t, err)
+	return p
+}
+
+// run carries the plan on and returns it as it is then.
+func (w *world) run(p plan.Plan, order plan.Phase) plan.Plan {
+	w.t.Helper()
+	must(w.t, w.Run(context.Background(), p.ID, order, func(e plan.Event) { w.events = append(w.events, e) }))
+	return w.plan(p.ID)
+}
+
+func (w *world) plan(id ident.PlanID) (p plan.Plan) {
+	w.t.Helper()
+	must(w.t, w.Store.View(context.Background(), func(tx engine.Tx) (err error) {
+		p, err = tx.Plan(id)
+		return err
+	}))
+	return p
+}
+
+// view reads from the store.
+func (w *world) view(f func(tx engine.Tx) error) {
+	w.t.Helper()
+	must(w.t, w.Store.View(context.Background(), f))
+}
+
+func (w *world) status(p plan.Plan, want plan.State) {
+	w.t.Helper()
+	if p.State != want {
+		w.t.Fatalf("the plan is %s (%s), want %s", p.Status, p.Reason, want)
+	}
+}
