@@ -46,7 +46,10 @@ func edit(_ context.Context, w *work, a editArgs) (tool.Result, error) {
 	if err := w.fresh(p, was); err != nil {
 		return tool.Result{}, err
 	}
-	text, enc, ok := decodeText(was)
+	text, enc, ok, err := textOf(p, was)
+	if err != nil {
+		return tool.Result{}, err
+	}
 	if !ok {
 		return tool.Result{}, fault.New(fault.Invalid, "%s is binary (%d bytes), so it has no text to edit", show(p), len(was))
 	}

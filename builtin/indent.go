@@ -15,13 +15,9 @@ func rewrite(was, old, new, eol string) string {
 		new = strings.TrimSuffix(new, "\n")
 	}
 	before, after := splitOld(old), strings.Split(new, "\n")
-	var file []line
-	for at := 0; len(file) < len(before); at = file[len(file)-1].next {
-		l := line{start: at, end: at, next: at}
-		if rest := linesOf(was[at:]); len(rest) > 0 {
-			l = line{at, at + rest[0].end, at + rest[0].next}
-		}
-		file = append(file, l)
+	file := linesOf(was)
+	for len(file) < len(before) { // empty last lines, which have no ending in was
+		file = append(file, line{len(was), len(was), len(was)})
 	}
 	top, bottom := same(before, after)
 	in := newIndents(was, before, file)

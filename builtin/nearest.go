@@ -5,8 +5,12 @@ import (
 	"strings"
 )
 
-// maxCompare bounds the comparisons of lines that look for the nearest region.
-const maxCompare = 4_000_000
+// The bounds of the look for the nearest region: comparisons of lines, and
+// bytes that they look at.
+const (
+	maxCompare = 4_000_000
+	maxBytes   = 256 << 20
+)
 
 // nearest shows the lines of text that are most like old, with their numbers.
 func nearest(text, old string) string {
@@ -15,17 +19,18 @@ func nearest(text, old string) string {
 		return "the file is empty"
 	}
 	best, at := 0.0, 0
-	want = want[:min(len(want), max(1, maxCompare/len(lines)))]
-	chars := 0
-	for _, w := range want {
-		chars += len(w) + 1
+	want = want[:min(len(want), max(1, maxCompare/len(lines)), max(1, maxBytes/len(text)))]
+	for j := range want {
+		want[j] = strings.TrimSpace(want[j])
 	}
-	byChars := len(text)/len(lines)*len(want)*len(lines) < maxCompare*8 && chars < maxCompare
-	for i := range lines {
+	have := make([]string, len(lines))
+	for i, l := range lines {
+		have[i] = strings.TrimSpace(text[l.start:l.end])
+	}
+	for i := range have {
 		score := 0.0
-		for j := 0; j < len(want) && i+j < len(lines); j++ {
-			have := text[lines[i+j].start:lines[i+j].end]
-			score += likeness(strings.TrimSpace(have), strings.TrimSpace(want[j]), byChars)
+		for j := 0; j < len(want) && i+j < len(have); j++ {
+			score += likeness(have[i+j], want[j])
 		}
 		if score > best {
 			best, at = score, i
@@ -41,13 +46,13 @@ func nearest(text, old string) string {
 
 // likeness is 1 for equal lines and otherwise the share of them that is the
 // same at both ends.
-func likeness(a, b string, byChars bool) float64 {
+func likeness(a, b string) float64 {
 	switch {
 	case a == b && a == "":
 		return 0.1
 	case a == b:
 		return 1
-	case !byChars || a == "" || b == "":
+	case a == "" || b == "":
 		return 0
 	}
 	short, top, bottom := min(len(a), len(b)), 0, 0

@@ -42,7 +42,10 @@ func read(_ context.Context, w *work, a readArgs) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	w.in.Seen.Note(p, hash(b))
-	text, enc, ok := decodeText(b)
+	text, enc, ok, err := textOf(p, b)
+	if err != nil {
+		return tool.Result{}, err
+	}
 	if !ok {
 		return done(fmt.Sprintf("[%s is binary: %d bytes, %s]", show(p), len(b), http.DetectContentType(b)))
 	}

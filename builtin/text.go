@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/cleveragents/agents/fault"
 )
 
 // encoding is how the bytes of a text file stand for text.
@@ -60,6 +62,20 @@ func decodeText(b []byte) (text string, enc encoding, ok bool) {
 	return text, enc, true
 }
 
+// maxLines is the most lines of a file that is looked at by lines.
+const maxLines = 1_000_000
+
+// textOf is decodeText for a file that is worked on by lines; binary is not
+// an error.
+func textOf(p string, b []byte) (text string, enc encoding, ok bool, err error) {
+	text, enc, ok = decodeText(b)
+	if n := strings.Count(text, "\n"); n > maxLines {
+		return "", enc, false, fault.New(fault.Exhausted, "%s has %d lines; file tools take at most %d", show(p), n, maxLines).
+			WithHint("work on it with the shell")
+	}
+	return text, enc, ok, nil
+}
+
 // encode is the inverse of decodeText, mark included.
 func (e encoding) encode(text string) []byte {
 	if e != utf16LE && e != utf16BE {
@@ -86,7 +102,7 @@ func append16(e encoding, b []byte, u uint16) []byte {
 type line struct{ start, end, next int }
 
 func linesOf(text string) []line {
-	var out []line
+	out := make([]line, 0, strings.Count(text, "\n")+1)
 	for at := 0; at < len(text); {
 		l := line{start: at}
 		i := strings.IndexByte(text[at:], '\n')

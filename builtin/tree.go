@@ -57,9 +57,6 @@ func clean(p string) (string, error) {
 // case, ignorable characters (HFS+), trailing dots, spaces or a stream, and
 // the short form (NTFS).
 func isGit(name string) bool {
-	if len(name) > 64 {
-		return false
-	}
 	name = strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) {
 			return -1
