@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/sandbox"
+)
+
+// doctor looks at what a plan needs from the machine and tells the way out of
+// each problem. It changes nothing but one blob that it writes and reads back.
+func (w *world) doctor(ctx context.Context) []a2a.Finding {
+	out := []a2a.Finding{
+		{Name: "program", Level: "ok", Detail: fmt.Sprintf("agents %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		{
+			Name: "sandbox", Level: "warning",
+			Detail: "backend " + sandbox.Backend + ": tools work in a private copy of the project, but a program that a tool starts runs with your rights and could reach other files and the network",
+			Fix:    "use profiles that ask before commands run where you do not trust the actor (agents help safety)",
+		},
+	}
+	s, err := w.db.Status(ctx)
+	switch {
+	case err != nil:
+		out = append(out, problem("store", err, "agents db status --check"))
+	case len(s.Problems) > 0:
+		out = append(out, a2a.Finding{Name: "store", Level: "problem", Detail: s.Where + ": " + s.Problems[0], Fix: "restore the file from a backup; nothing was deleted"})
+	default:
+		out = append(out, a2a.Finding{Name: "store", Level: "ok", Detail: fmt.Sprintf("%s, schema %d, %d bytes", s.Where, s.Schema, s.Bytes)})
+	}
+	if hash, err := w.blobs.Put(ctx, []byte("doctor\n")); err != nil {
+		out = append(out, problem("blobs", err, "free space, or make "+w.paths.Blobs+" writable"))
+	} else if _, err := w.blobs.Get(ctx, hash); err != nil {
+		out = append(out, problem("blobs", err, "check the disk that holds "+w.paths.Blobs))
+	} else {
+		out = append(out, a2a.Finding{Name: "blobs", Level: "ok", Detail: w.paths.Blobs})
+	}
+	for _, name := range []string{"sh", "git"} {
+		path, err := proc.Lookup(name)
+		switch {
+		case err == nil:
+			out = append(out, a2a.Finding{Name: name, Level: "ok", Detail: path})
+		case name == "sh":
+			out = append(out, problem(name, err, "the shell tool and validations need a POSIX shell on PATH"))
+		default:
+			out = append(out, a2a.Finding{Name: name, Level: "ok", Detail: "not found; nothing needs it"})
+		}
+	}
+	return append(out, a2a.Finding{
+		Name: "models", Level: "ok",
+		Detail: "scripted (no key, no network); actions without a model, such as builtin/command, need none",
+	})
+}
+
+func problem(name string, err error, fix string) a2a.Finding {
+	f := fault.As(err)
+	if f.Hint != "" {
+		fix = f.Hint
+	}
+	return a2a.Finding{Name: name, Level: "problem", Detail: f.Msg, Fix: fix}
+}

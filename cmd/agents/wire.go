@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/a2a/local"
+	"github.com/cleveragents/agents/blob"
+	"github.com/cleveragents/agents/builtin"
+	"github.com/cleveragents/agents/cli"
+	"github.com/cleveragents/agents/demo"
+	"github.com/cleveragents/agents/durable"
+	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/llm"
+	"github.com/cleveragents/agents/llm/scripted"
+	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/sandbox"
+	"github.com/cleveragents/agents/stock"
+	"github.com/cleveragents/agents/store"
+	"github.com/cleveragents/agents/store/sqlite"
+)
+
+// open puts the rooms together over the data directory and returns the client
+// that the command line speaks to, with what has to be closed after.
+func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
+	dir := o.DataDir
+	if dir == "" {
+		dir = filepath.Join(xdg.DataHome, "cleveragents")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, nil, fault.New(fault.Invalid, "data directory %s: %w", o.DataDir, err)
+	}
+	w := &world{paths: a2a.DBPathView{
+		Store:  filepath.Join(dir, "data.db"),
+		Blobs:  filepath.Join(dir, "blobs"),
+		Engine: filepath.Join(dir, "engine.db"),
+		Trees:  filepath.Join(dir, "trees"),
+	}}
+	if err := w.build(ctx, dir); err != nil {
+		return nil, nil, errors.Join(err, w.Close())
+	}
+	return w.facade, w, nil
+}
+
+// world is everything that is open.
+type world struct {
+	paths  a2a.DBPathView
+	db     *store.DB
+	blobs  *blob.Store
+	live   *durable.Workers
+	runner *lazyRunner
+	facade *local.Facade
+}
+
+func (w *world) build(ctx context.Context, dir string) (err error) {
+	if w.db, err = sqlite.Open(ctx, w.paths.Store, sqlite.Options{}); err != nil {
+		return err
+	}
+	if w.blobs, err = blob.Open(w.paths.Blobs); err != nil {
+		return err
+	}
+	ids := ident.NewSource(time.Now, rand.Reader)
+	if w.live, err = durable.NewWorkers(filepath.Join(dir, "workers"), ids.New()); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	w.runner = &lazyRunner{config: durable.Config{Path: w.paths.Engine, Live: w.live}}
+	actions, err := stock.Actions()
+	if err != nil {
+		return err
+	}
+	actors, err := stock.Actors()
+	if err != nil {
+		return err
+	}
+	programs := proc.New(time.Now)
+	e := engine.New(engine.Config{
+		Store: w.db, Blobs: w.blobs,
+		Model:     llm.New(llm.Config{Scripted: scripted.Config{Scripts: demo.Scripts(), Read: os.ReadFile}}),
+		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs}),
+		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
+		Tools:     builtin.New(builtin.Config{Proc: programs}),
+		Checker:   builtin.NewChecker(programs),
+		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
+		Actions: actions, Actors: actors,
+	})
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // nothing to guard
+	}
+	w.facade = local.New(local.Config{Engine: e, DB: status{w.db}, Paths: w.paths, Home: home, Doctor: w.doctor})
+	return nil
+}
+
+// Close closes everything that was opened, in the opposite order.
+func (w *world) Close() error {
+	var errs []error
+	if w.runner != nil {
+		errs = append(errs, w.runner.Close())
+	}
+	if w.live != nil {
+		errs = append(errs, w.live.Close())
+	}
+	if w.blobs != nil {
+		errs = append(errs, w.blobs.Close())
+	}
+	if w.db != nil {
+		errs = append(errs, w.db.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// lazyRunner opens the workflow engine when the first plan runs: most commands
+// only read, and it costs them nothing.
+type lazyRunner struct {
+	config durable.Config
+	mu     sync.Mutex
+	opened *durable.Runner
+}
+
+// Run implements engine.Runner.
+func (l *lazyRunner) Run(ctx context.Context, key string, step func(ctx context.Context, n int) (bool, error)) error {
+	l.mu.Lock()
+	if l.opened == nil {
+		r, err := durable.Open(ctx, l.config)
+		if err != nil {
+			l.mu.Unlock()
+			return err
+		}
+		l.opened = r
+	}
+	r := l.opened
+	l.mu.Unlock()
+	return r.Run(ctx, key, step)
+}
+
+// Close closes the workflow engine where it was opened.
+func (l *lazyRunner) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.opened == nil {
+		return nil
+	}
+	return l.opened.Close()
+}
+
+// status tells the store's health in the words of the operation.
+type status struct{ db *store.DB }
+
+// Path returns the database file.
+func (s status) Path() string { return s.db.Path() }
+
+// Status counts the tables; check asks for the whole-database check, too.
+func (s status) Status(ctx context.Context, check bool) (a2a.DBStatusView, error) {
+	got, err := s.db.Status(ctx)
+	if err != nil {
+		return a2a.DBStatusView{}, err
+	}
+	v := a2a.DBStatusView{Path: got.Where, Schema: got.Schema, Bytes: got.Bytes, Rows: map[string]int64{}}
+	for _, t := range got.Tables {
+		v.Rows[t.Name] = t.Rows
+	}
+	if check {
+		v.Check = "ok"
+		if len(got.Problems) > 0 {
+			v.Check = got.Problems[0]
+		}
+	}
+	return v, nil
+}
