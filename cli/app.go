@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/fault"
+)
+
+// app is one run of the command line: what it was given, what the global flags
+// and the environment make of it, and what it has to say in the end.
+type app struct {
+	env    Env
+	flags  globals
+	format Format
+	dir    string // the working directory, after -C
+	ask    bool   // a person is there and may be asked
+	out    *output
+	typed  *bufio.Reader // standard input, once something was asked
+
+	opened a2a.Client
+	closer io.Closer
+}
+
+// globals are the flags that every command takes.
+type globals struct {
+	format, dataDir, cwd, color, project string
+	noColor, yes, noInput, wait, quiet   bool
+	verbose                              int
+	timeout                              time.Duration
+}
+
+func newApp(env Env, args []string) *app {
+	a := &app{env: env, format: formatIn(args)}
+	if a.format == "" {
+		a.format = a.defaultFormat()
+	}
+	return a
+}
+
+func (a *app) defaultFormat() Format {
+	if f, err := parseFormat(a.env.Getenv(envFormat)); err == nil {
+		return f
+	}
+	if a.env.StdoutTTY {
+		return Rich
+	}
+	return Plain
+}
+
+// bind adds the global flags to the root.
+func (a *app) bind(root *cobra.Command) {
+	f, g := root.PersistentFlags(), &a.flags
+	f.StringVar(&g.format, "format", "", "write results as "+formatNames()+" (default: rich on a terminal, else plain)")
+	f.StringVarP(&g.project, "project", "p", "", "project by name or directory (default: the current one)")
+	f.StringVarP(&g.cwd, "cwd", "C", "", "work as if started in this directory")
+	f.StringVar(&g.dataDir, "data-dir", "", "keep data in this directory")
+	f.BoolVarP(&g.yes, "yes", "y", false, "answer questions with yes; approvals stay with a person")
+	f.BoolVar(&g.noInput, "no-input", false, "never ask; a tool that needs approval is refused (default: true without a terminal)")
+	f.BoolVar(&g.wait, "wait", false, "let the new plan go on as far as its profile allows")
+	f.DurationVar(&g.timeout, "timeout", 0, "pause the plan or give up after this time, such as 10m; exit 124")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no suggestions")
+	f.CountVarP(&g.verbose, "verbose", "v", "also show model calls, model text and the facts of an error")
+	f.StringVar(&g.color, "color", "auto", "colours: auto, always or never")
+	f.BoolVar(&g.noColor, "no-color", false, "same as --color never")
+}
+
+// settle turns flags and environment into what the commands read. It refuses a
+// flag that would do nothing for the command.
+func (a *app) settle(cmd *cobra.Command) error {
+	g := &a.flags
+	name := cmd.CommandPath()
+	if err := a.settleFormat(name); err != nil {
+		return err
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, g.color) {
+		return usage(name, "--color %q is not auto, always or never", g.color)
+	}
+	if g.timeout < 0 {
+		return usage(name, "--timeout %s is negative", g.timeout)
+	}
+	if cmd.Runnable() && !cmd.HasSubCommands() {
+		uses := strings.Split(cmd.Annotations[noteUses], ",")
+		for _, f := range []string{"project", "wait"} {
+			if cmd.Flags().Changed(f) && !slices.Contains(uses, f) {
+				return usage(name, "--%s means nothing to %q", f, name)
+			}
+		}
+	}
+	if !cmd.Flags().Changed("no-input") {
+		set := a.env.Getenv(envNoInput)
+		g.noInput = !a.env.StdinTTY || (set != "" && set != "0" && set != "false")
+	}
+	a.ask = a.env.StdinTTY && !g.noInput && !g.yes
+	if g.project == "" {
+		g.project = a.env.Getenv(envProject)
+	}
+	return a.settleDir()
+}
+
+func (a *app) settleFormat(command string) error {
+	text := a.flags.format
+	if text == "" {
+		text = a.env.Getenv(envFormat)
+	}
+	if text == "" {
+		a.format = a.defaultFormat()
+		return nil
+	}
+	f, err := parseFormat(text)
+	if err != nil {
+		return usage(command, "%w", err)
+	}
+	a.format = f
+	return nil
+}
+
+func (a *app) settleDir() error {
+	dir, err := a.env.Getwd()
+	if err != nil {
+		return fault.New(fault.Unavailable, "find the working directory: %w", err)
+	}
+	a.dir = dir
+	if a.flags.cwd != "" {
+		a.dir = a.abs(a.flags.cwd)
+	}
+	return nil
+}
+
+// abs returns the absolute form of a path as a person typed it.
+func (a *app) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(a.dir, path)
+}
+
+// project returns the project of the flags as an operation takes it.
+func (a *app) project() string { return a.projectRef(a.flags.project) }
+
+// projectRef returns a project as an operation takes it: a name as it is, a
+// directory in its absolute form, "" for the current one.
+func (a *app) projectRef(p string) string {
+	if p == "." || p == ".." || filepath.IsAbs(p) || strings.HasPrefix(p, "./") || strings.HasPrefix(p, "../") {
+		return a.abs(p)
+	}
+	return p
+}
+
+// client opens the way to the operations, once.
+func (a *app) client(ctx context.Context) (a2a.Client, error) {
+	if a.opened != nil {
+		return a.opened, nil
+	}
+	c, closer, err := a.env.Open(ctx, a.options())
+	if err != nil {
+		return nil, err
+	}
+	a.opened, a.closer = c, closer
+	return c, nil
+}
+
+func (a *app) options() Options {
+	dir := a.flags.dataDir
+	if dir == "" {
+		dir = a.env.Getenv(envDataDir)
+	}
+	if dir == "" {
+		return Options{}
+	}
+	return Options{DataDir: a.abs(dir)}
+}
+
+// color reports whether to paint on an output that is a terminal or not.
+func (a *app) color(tty bool) bool {
+	switch {
+	case a.flags.noColor || a.flags.color == "never":
+		return false
+	case a.flags.color == "always":
+		return true
+	}
+	return tty && a.env.Getenv(envNoColor) == "" && a.env.Getenv("TERM") != "dumb"
+}
+
+func (a *app) width() int {
+	if a.env.Width > 0 {
+		return a.env.Width
+	}
+	return 80
+}

@@ -1,0 +1,89 @@
+// Package cli is the command line: a door that turns words into operations of
+// package a2a and answers into text or JSON.
+//
+// Main builds the command tree, parses the arguments, opens the client only
+// when a command needs it, does one operation, and turns the answer into an
+// exit status (help topic exit-codes). Standard output carries the result and
+// nothing else; progress, questions and errors go to standard error. Text that
+// comes from plans, models and files reaches a terminal only through escape.go.
+//
+// The package decides nothing about plans: what may happen and what is next
+// comes with the answer. It reads no environment, clock or file but through
+// Env, so that tests run it in process.
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/cleveragents/agents/a2a"
+)
+
+// Env is everything of the outside that the command line touches.
+type Env struct {
+	// Open connects to whoever answers operations. It is called at most once,
+	// and not at all by version, help and completion.
+	Open func(ctx context.Context, o Options) (a2a.Client, io.Closer, error)
+	// Demo makes the world of the demonstration; nil means that there is none.
+	Demo func(ctx context.Context, keep bool) (*DemoWorld, error)
+
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	// Which of the three is a terminal.
+	StdinTTY, StdoutTTY, StderrTTY bool
+	Width                          int // columns of the terminal; 0 means 80
+
+	Getenv   func(string) string
+	Getwd    func() (string, error)
+	ReadFile func(path string) ([]byte, error)
+	Now      func() time.Time
+	// Signals carries what a person sends with Ctrl-C. May be nil.
+	Signals <-chan os.Signal
+	Version Version
+}
+
+// Options say where the program keeps its data; "" means the default place.
+type Options struct {
+	DataDir string
+}
+
+// DemoWorld is a project with a bug and everything that is needed to mend it,
+// apart from the user's data.
+type DemoWorld struct {
+	Client a2a.Client
+	Dir    string // the project
+	Action string // mends it
+	Kept   string // where it stays, when it was asked to
+	// Check runs the project's own test.
+	Check func(ctx context.Context) (output string, passed bool, err error)
+	// Close closes the client and removes everything that is not kept.
+	Close func() error
+}
+
+// Version is what the program says about itself.
+type Version struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit,omitempty"`
+	Date    string `json:"date,omitempty"`
+	Go      string `json:"go,omitempty"`
+}
+
+// Main runs one command line, without the program's name, and returns the exit
+// status of the process.
+func Main(ctx context.Context, args []string, env Env) int {
+	a := newApp(env, args)
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(env.Stdin)
+	root.SetOut(env.Stdout)
+	root.SetErr(env.Stderr)
+	err := root.ExecuteContext(ctx)
+	if a.closer != nil {
+		err = errors.Join(err, a.closer.Close())
+	}
+	return a.finish(err)
+}

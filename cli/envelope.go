@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/cleveragents/agents/fault"
+)
+
+// output is what a command has to say: data for programs and a drawing of it
+// for people. Next are commands with which a person goes on, best first.
+type output struct {
+	schema   string
+	data     any
+	warnings []string
+	next     []string
+	human    func(p *printer)
+}
+
+// Envelope is the one form in which results are written for programs. Fields
+// are added to it and to data, never renamed.
+type Envelope struct {
+	Schema   string   `json:"schema"`
+	Data     any      `json:"data"`
+	Warnings []string `json:"warnings"`
+	Next     []string `json:"next"`
+}
+
+// ResultLine is the last line of jsonl output, whatever happened.
+type ResultLine struct {
+	Type string `json:"type"` // result
+	Exit int    `json:"exit"`
+	Envelope
+	Error *ErrorBody `json:"error,omitempty"`
+}
+
+// put keeps what the command has to say; finish writes it.
+func (a *app) put(o output) { a.out = &o }
+
+// finish writes the result and the error and returns the exit status.
+func (a *app) finish(err error) int {
+	if werr := a.writeResult(err); werr != nil && err == nil {
+		err = fault.New(fault.Internal, "write the result: %w", werr)
+	}
+	a.writeError(err)
+	return fault.Exit(err)
+}
+
+func (a *app) writeResult(err error) error {
+	if a.out == nil {
+		a.out = &output{}
+	}
+	o := a.out
+	env := Envelope{o.schema, o.data, o.warnings, o.next}
+	var b []byte
+	var eerr error
+	switch {
+	case a.format == JSONL && (o.schema != "" || err != nil):
+		line := ResultLine{Type: "result", Exit: fault.Exit(err), Envelope: env}
+		if err != nil {
+			line.Error = errorBody(err)
+		}
+		b, eerr = encodeJSON(line, false)
+	case o.schema == "":
+		return nil
+	case a.format == JSON:
+		b, eerr = encodeJSON(env, true)
+	case a.format == YAML:
+		b, eerr = encodeYAML(env)
+	default:
+		p := a.printer()
+		o.human(p)
+		b = p.Bytes()
+	}
+	if eerr != nil {
+		return eerr
+	}
+	_, werr := a.env.Stdout.Write(b)
+	return werr
+}
+
+// printer returns a printer for the result.
+func (a *app) printer() *printer {
+	return &printer{format: a.format, width: a.width(), styles: styles{on: a.format == Rich && a.color(a.env.StdoutTTY)}}
+}
+
+// say writes one line for a person to standard error. A terminal that is gone
+// is no reason to fail.
+func (a *app) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(a.env.Stderr, format+"\n", safeArgs(args)...)
+}
+
+// writeBytes is for what is written outside a result, such as help.
+func (a *app) writeBytes(w io.Writer, b []byte) error {
+	if _, err := w.Write(b); err != nil {
+		return fault.New(fault.Internal, "write the result: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/plan"
+)
+
+// readers is a command line for every operation, by method.
+func readers() map[string][]string {
+	return map[string][]string{
+		"action/create": {"action", "create", "fmt"}, "action/list": {"action", "list"},
+		"action/show": {"action", "show", "fmt"}, "action/validate": {"action", "validate", "fmt"},
+		"actor/add": {"actor", "add", "coder", "--provider", "p", "--model", "m"}, "actor/list": {"actor", "list"}, "actor/show": {"actor", "show", "coder"},
+		"approval/list": {"approval", "list"}, "approval/show": {"approval", "show", "9Y2WKB"},
+		"approval/approve": {"approval", "approve", "9Y2WKB"}, "approval/reject": {"approval", "reject", "9Y2WKB"},
+		"db/path": {"db", "path"}, "db/status": {"db", "status"}, "doctor/run": {"doctor"},
+		"plan/use": {"plan", "use", "fmt"}, "plan/list": {"plan", "list"}, "plan/show": {"plan", "show", "--checkpoints", "--validations", "--costs"},
+		"plan/status": {"plan", "status"}, "plan/strategize": {"plan", "strategize"}, "plan/execute": {"plan", "execute"},
+		"plan/apply": {"plan", "apply"}, "plan/resume": {"plan", "resume"}, "plan/pause": {"plan", "pause"}, "plan/cancel": {"plan", "cancel", "7K3MQX"},
+		"plan/tree": {"plan", "tree", "--show-superseded"}, "plan/explain": {"plan", "explain", "NEW1"}, "plan/diff": {"plan", "diff"},
+		"project/init": {"init"}, "project/create": {"project", "create", "shop"}, "project/list": {"project", "list"},
+		"project/show": {"project", "show"}, "project/use": {"project", "use", "shop"}, "project/link_resource": {"project", "link-resource", "shop", "code"},
+		"resource/add": {"resource", "add", "git-checkout"}, "resource/list": {"resource", "list"}, "resource/show": {"resource", "show", "code"},
+	}
+}
+
+// TestRenderings keeps every rendering of every answer in a golden file.
+func TestRenderings(t *testing.T) {
+	for method, args := range readers() {
+		name := strings.ReplaceAll(method, "/", "_")
+		var all strings.Builder
+		for _, format := range []string{"plain", "rich", "json"} {
+			w := newWorld(answers())
+			w.want(t, 0, append([]string{"--format", format}, args...)...)
+			all.WriteString("-- " + format + " --\n" + w.out.String())
+			if w.err.Len() > 0 {
+				all.WriteString("-- " + format + " stderr --\n" + w.err.String())
+			}
+		}
+		golden(t, name, all.String())
+	}
+}
+
+func TestRenderingsCoverTheTable(t *testing.T) {
+	for _, info := range a2a.Table() {
+		short := strings.TrimPrefix(info.Method, "_cleveragents/")
+		if readers()[short] == nil {
+			t.Errorf("no rendering test of %s", info.Method)
+		}
+		if got := reflect.TypeOf(answers()[short]); got != info.Response {
+			t.Errorf("%s: the sample answer is %v, want %v", info.Method, got, info.Response)
+		}
+	}
+}
+
+const hostile = "x\x1b[2J\x1b]8;;http://e\a\r\u202eevil\u009b31m\n\ty"
+
+// poison sets every text that v holds to s.
+func poison(v reflect.Value, s string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(s)
+	case reflect.Pointer:
+		if !v.IsNil() {
+			poison(v.Elem(), s)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Field(i).CanSet() {
+				poison(v.Field(i), s)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if v.Type().Elem().Kind() != reflect.Uint8 {
+				poison(v.Index(i), s)
+			}
+		}
+	case reflect.Map:
+		if v.Type().Key().Kind() == reflect.String && v.Len() > 0 {
+			k := reflect.New(v.Type().Key()).Elem()
+			k.SetString(s)
+			v.SetMapIndex(k, v.MapIndex(v.MapKeys()[0]))
+		}
+	}
+}
+
+// T18: terminal escapes in names, output and model text are neutralised in
+// every rendering for people, and JSON and YAML keep the value.
+func TestHostileText(t *testing.T) {
+	for method, args := range readers() {
+		bad := map[string]any{}
+		for m, a := range answers() {
+			v := reflect.New(reflect.TypeOf(a)).Elem()
+			v.Set(reflect.ValueOf(a))
+			poison(v, hostile)
+			bad[m] = v.Interface()
+		}
+		for _, format := range []string{"plain", "table", "rich"} {
+			w := newWorld(bad)
+			w.run(append([]string{"--format", format, "--verbose"}, args...)...)
+			for name, text := range map[string]string{"stdout": w.out.String(), "stderr": w.err.String()} {
+				if r, found := harmful(text, "\n\t"); found {
+					t.Errorf("%s, %s: %s holds %U:\n%q", method, format, name, r, text)
+				}
+			}
+			if !strings.Contains(w.out.String(), `\x1b[2J`) {
+				t.Errorf("%s, %s: the text is not shown at all:\n%s", method, format, &w.out)
+			}
+		}
+		w := newWorld(bad)
+		w.run(append([]string{"--format", "json"}, args...)...)
+		var env struct{ Data any }
+		if err := json.Unmarshal(w.out.Bytes(), &env); err != nil {
+			t.Errorf("%s: %v in %s", method, err, &w.out)
+		}
+		if r, found := harmful(w.out.String(), "\n"); found {
+			t.Errorf("%s: JSON holds %U", method, r)
+		}
+		if !holds(env.Data, hostile) {
+			t.Errorf("%s: JSON lost the value", method)
+		}
+		w.run(append([]string{"--format", "yaml"}, args...)...)
+		var y struct{ Data any }
+		if err := yaml.Unmarshal(w.out.Bytes(), &y); err != nil || !holds(y.Data, hostile) {
+			t.Errorf("%s: YAML lost the value: %v", method, err)
+		}
+	}
+}
+
+// TestHostileEvents is the same for progress.
+func TestHostileEvents(t *testing.T) {
+	data, err := json.Marshal(map[string]string{
+		"name": hostile, "reason": hostile, "text": hostile, "summary": hostile, "path": hostile, "to": hostile, "tool": hostile,
+		"question": hostile, "chosen": hostile, "message": hostile, "status": hostile, "detail": hostile, "error": hostile, "id": "\x1b[2J",
+		"model": hostile, "stop": hostile, "state": hostile, "backend": hostile, "validations": hostile,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range append(eventTypes(), hostile) {
+		bad := answers()
+		bad["plan/execute"] = streaming(answers()["plan/execute"], plan.Event{Plan: planID, Seq: 1, Type: kind, Data: data})
+		w := newWorld(bad)
+		w.want(t, 0, "plan", "execute", "--verbose", "--format", "plain")
+		if r, found := harmful(w.err.String(), "\n"); found || !strings.Contains(w.err.String(), `\x1b[2J`) {
+			t.Errorf("%s: %U in %q", kind, r, &w.err)
+		}
+		if got := strings.Count(w.err.String(), "\n"); got != 2 { // the event and "next:"
+			t.Errorf("%s: %d lines: %q", kind, got, &w.err)
+		}
+	}
+}
+
+func holds(v any, s string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == s
+	case []any:
+		for _, e := range v {
+			if holds(e, s) {
+				return true
+			}
+		}
+	case map[string]any:
+		for k, e := range v {
+			if k == s || holds(e, s) {
+				return true
+			}
+		}
+	}
+	return false
+}

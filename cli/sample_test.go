@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/evidence"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
+	"github.com/cleveragents/agents/project"
+	"github.com/cleveragents/agents/resource"
+	"github.com/cleveragents/agents/tool"
+)
+
+const (
+	planID     = "01HZX3V5T8Q0PLANAAAA7K3MQX"
+	approvalID = "01HZX3V5T8Q0APPRAAAA9Y2WKB"
+	rootID     = "01HZX3V5T8Q0DECS000000ROOT"
+)
+
+func at() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
+
+func summary(p plan.Phase, s plan.State) a2a.PlanSummary {
+	return a2a.PlanSummary{
+		ID: planID, Name: "local/fix-1", Action: "local/fix", Project: "local/shop",
+		Status: plan.Status{Phase: p, State: s}, Attempt: 1, Profile: "auto", Created: "2026-03-04T05:06:07Z",
+	}
+}
+
+func sampleTree() a2a.TreeView {
+	d := func(id, question, chosen string, more func(*plan.Decision)) plan.Decision {
+		x := plan.Decision{
+			ID: ident.DecisionID("01HZX3V5T8Q0DECS000000" + id), Plan: planID, Attempt: 1, Phase: plan.PhaseStrategize,
+			Type: plan.StrategyChoice, Question: question, Chosen: chosen, Created: at(),
+		}
+		if more != nil {
+			more(&x)
+		}
+		return x
+	}
+	old := d("0LD1", "Which parser?", "regexp", func(x *plan.Decision) { x.Superseded = "01HZX3V5T8Q0DECS000000NEW1" })
+	kept := d("KEPT", "Which test?", "table", nil)
+	now := d("NEW1", "Which parser?", "hand-written", func(x *plan.Decision) {
+		x.Alternatives = []plan.Option{{Option: "regexp", Why: "slow"}, {Option: "yacc"}}
+	})
+	loose := d("L00S", "What was changed outside a recorded decision?", "1 path", func(x *plan.Decision) {
+		x.Implicit, x.Type, x.Phase = true, plan.ImplementationChoice, plan.PhaseExecute
+	})
+	root := d("R00T", "What is to be done?", "fix the parser", func(x *plan.Decision) { x.Type = plan.PromptDefinition })
+	return a2a.TreeView{Plan: summary(plan.PhaseExecute, plan.Complete), Roots: []*plan.Tree{{Decision: root, Children: []*plan.Tree{
+		{Decision: old, Children: []*plan.Tree{{Decision: kept}}},
+		{Decision: now, Children: []*plan.Tree{{Decision: loose}}},
+	}}}}
+}
+
+func sampleDiff() a2a.DiffView {
+	return a2a.DiffView{Plan: summary(plan.PhaseExecute, plan.Complete), Hash: "f00d", Ignored: 2, Files: []a2a.FileDiff{
+		{FileStat: a2a.FileStat{Path: "a.go", Status: "modified", Added: 1, Removed: 1},
+			Unified: "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-old\n+\tnew\r\n"},
+		{FileStat: a2a.FileStat{Path: "run.sh", Status: "mode"}, OldMode: "0644", NewMode: "0755"},
+		{FileStat: a2a.FileStat{Path: "logo.png", Status: "added", Binary: true}},
+	}}
+}
+
+func sampleShow() a2a.PlanView {
+	v := a2a.PlanView{
+		Plan: plan.Plan{
+			ID: planID, Name: "local/fix-1", Project: "local/shop", Status: plan.Status{Phase: plan.PhaseExecute, State: plan.Complete},
+			Attempt: 1, ProfileBy: "action", Action: action.Action{Name: "local/fix", Validations: []tool.Validation{
+				{Name: "build", Mode: tool.Required}, {Name: "lint", Mode: tool.Informational},
+			}},
+			Created: at(), Updated: at(),
+		},
+		Next:      []string{"agents plan apply " + planID},
+		Approvals: []plan.Approval{{ID: approvalID, Plan: planID, Kind: plan.ApproveGate, State: plan.Open, Summary: "enter apply"}},
+		Results: []evidence.ValidationResult{
+			{Name: "build", Mode: tool.Required, Verdict: tool.NotPassed, Message: "exit 1", Attempt: 1},
+			{Name: "build", Mode: tool.Required, Verdict: tool.Passed, Message: "ok", Attempt: 1, Round: 1},
+			{Name: "lint", Mode: tool.Informational, Verdict: tool.CouldNotLook, Message: "no linter", Attempt: 1},
+		},
+		Checkpoints: []plan.Checkpoint{{ID: "01HZX3V5T8Q0CHKP0000001234", Decision: rootID, Files: 2, Created: at()}},
+		Calls:       []evidence.Call{{ID: "01HZX3V5T8Q0CALL0000001234", Phase: plan.PhaseExecute, Turn: 1, Provider: "scripted", Model: "demo", Usage: actor.Usage{Input: 10, Output: 5}, Cost: .25}},
+		Gaps:        []evidence.Gap{{Kind: evidence.GapUntracked, Path: "x", Detail: "changed while the tool ran"}},
+		Decisions:   5, Cost: .25, Usage: actor.Usage{Input: 10, Output: 5},
+	}
+	v.Plan.Profile = policy.Profile{Name: "auto"}
+	for _, f := range sampleDiff().Files {
+		v.Changed = append(v.Changed, f.FileStat)
+	}
+	return v
+}
+
+// answers is an answer to every operation.
+func answers() map[string]any {
+	text := "."
+	act := a2a.ActionView{Builtin: true, Action: action.Action{
+		Name: "local/fmt", Description: "Format the code.\nAll of it.", DefinitionOfDone: "gofmt -l prints nothing",
+		StrategyActor: "local/planner", ExecutionActor: "local/coder", State: action.Available,
+		Args:        []action.Arg{{Name: "dir", Type: action.Text, Default: &text}, {Name: "deep", Type: action.Boolean, Required: true}},
+		Validations: []tool.Validation{{Name: "clean", Mode: tool.Required, Argv: []string{"gofmt", "-l", "."}}},
+		Invariants:  []string{"no new dependency"},
+	}}
+	agent := a2a.ActorView{Actor: actor.Config{Name: "local/coder", Provider: "anthropic", Model: "m", Prompt: "Be brief.", Tools: &[]string{}}}
+	res := resource.Resource{ID: "01HZX3V5T8Q0RESR0000001234", Name: "local/shop-code", Type: resource.GitCheckout, Location: "/home/ann/shop", Created: at()}
+	proj := a2a.ProjectView{Current: true, Resources: []resource.Resource{res}, Project: project.Project{
+		Name: "local/shop", Description: "the web shop", Created: at(), Links: []project.Link{{Resource: res.ID, ReadOnly: true}},
+	}}
+	appr := plan.Approval{ID: approvalID, Plan: planID, Kind: plan.ApproveGate, Subject: "apply", Summary: "enter apply: profile auto asks", Bound: "f00d", State: plan.Open, Created: at()}
+	diff := sampleDiff()
+	tree := sampleTree()
+	claimed := .9
+	why := tree.Roots[0].Children[1].Decision
+	why.Rationale, why.Claimed = "It is small.\nAnd fast.", &claimed
+	why.Context.Manifest = "beef"
+	ready := a2a.PlanOutcome{Plan: summary(plan.PhaseExecute, plan.Waiting), Next: []string{"agents plan apply " + planID}, Approvals: []plan.Approval{appr}, Changed: sampleShow().Changed}
+	done := a2a.PlanOutcome{Plan: summary(plan.PhaseApply, plan.Applied), Changed: sampleShow().Changed}
+	stopped := a2a.PlanOutcome{Plan: summary(plan.PhaseExecute, plan.Paused), Next: []string{"agents plan resume " + planID}}
+	stopped.Plan.Reason = "paused on request"
+	return map[string]any{
+		"action/create": act, "action/list": a2a.ActionsView{Actions: []a2a.ActionView{act}}, "action/show": act, "action/validate": act,
+		"actor/add": agent, "actor/list": a2a.ActorsView{Actors: []a2a.ActorView{agent}}, "actor/show": agent,
+		"approval/list": a2a.ApprovalsView{Approvals: []plan.Approval{appr}}, "approval/show": a2a.ApprovalView{Approval: appr, Diff: &diff, Next: "agents approval approve " + approvalID},
+		"approval/approve": a2a.ApprovalsView{Approvals: []plan.Approval{appr}, Next: "agents plan resume " + planID}, "approval/reject": a2a.ApprovalView{Approval: appr},
+		"db/path":    a2a.DBPathView{Store: "/d/data.db", Blobs: "/d/blobs", Engine: "/d/engine.db", Trees: "/d/trees"},
+		"db/status":  a2a.DBStatusView{Path: "/d/data.db", Schema: 3, Bytes: 4096, Rows: map[string]int64{"plan": 1, "action": 2}, Check: "ok"},
+		"doctor/run": a2a.DoctorView{Findings: []a2a.Finding{{Name: "store", Level: "ok", Detail: "fine"}, {Name: "jail", Level: "warning", Detail: "no jail", Fix: "install one"}}},
+		"plan/use":   ready, "plan/list": a2a.PlansView{Plans: []a2a.PlanSummary{ready.Plan, done.Plan}}, "plan/show": sampleShow(), "plan/status": stopped,
+		"plan/strategize": ready, "plan/execute": ready, "plan/apply": done, "plan/resume": done, "plan/pause": stopped, "plan/cancel": stopped,
+		"plan/tree": tree, "plan/diff": diff, "plan/explain": a2a.ExplainView{
+			Plan: tree.Plan, Decision: why, Upstream: []plan.Decision{tree.Roots[0].Decision},
+			Hunks: []evidence.Hunk{{Path: "a.go", Origin: evidence.Reported, Ranges: []evidence.LineRange{{From: 0, To: 1}, {From: 4, To: 9}}}},
+		},
+		"project/init": proj, "project/create": proj, "project/list": a2a.ProjectsView{Projects: []a2a.ProjectView{proj}}, "project/show": proj, "project/use": proj, "project/link_resource": proj,
+		"resource/add": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}}, "resource/list": a2a.ResourcesView{Resources: []a2a.ResourceView{{Resource: res, Projects: []string{"local/shop"}}}},
+		"resource/show": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}},
+	}
+}

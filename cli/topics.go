@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/policy"
+)
+
+// topic is a page of help that belongs to no command.
+type topic struct {
+	name, short string
+	text        func() string
+}
+
+func topics() []topic {
+	return []topic{
+		{"lifecycle", "from an action to applied files", lifecycleText},
+		{"exit-codes", "what each exit status means", exitText},
+		{"formats", "how results are written", formatsText},
+		{"environment", "variables that are read", environmentText},
+		{"profiles", "what goes ahead without a person", profilesText},
+		{"names", "names, ids and their short forms", namesText},
+		{"safety", "what the program does and does not protect", safetyText},
+	}
+}
+
+// The variables that the command line reads.
+const (
+	envDataDir = "AGENTS_DATA_DIR"
+	envProject = "AGENTS_PROJECT"
+	envFormat  = "AGENTS_FORMAT"
+	envProfile = "AGENTS_PROFILE"
+	envNoInput = "AGENTS_NO_INPUT"
+	envNoColor = "NO_COLOR"
+)
+
+func environmentText() string {
+	var b strings.Builder
+	b.WriteString("A flag wins over its variable.\n\n")
+	for _, v := range [][2]string{
+		{envDataDir, "--data-dir"},
+		{envProject, "--project"},
+		{envFormat, "--format"},
+		{envProfile, "--automation-profile of plan use and run"},
+		{envNoInput, "--no-input, unless it is 0 or false"},
+		{envNoColor, "anything but empty: no colours"},
+	} {
+		fmt.Fprintf(&b, "%-20s %s\n", v[0], v[1])
+	}
+	return b.String()
+}
+
+func exitText() string {
+	why := map[int]string{
+		0: "done", 1: "an error of the program or damaged data",
+		2: "the command is written wrongly or a name is ambiguous", 3: "the named thing does not exist",
+		4: "waiting for a person: approval, answer or paused", 5: "a required validation did not pass",
+		6: "a guard, a budget or a limit forbids it", 7: "a conflict: merge, duplicate, cycle, busy or version",
+		8: "a needed part or the sandbox is not available", 9: "cancelled", 10: "not authorised",
+		11: "not implemented", 124: "the time of --timeout ran out", 130: "interrupted",
+	}
+	kinds := map[int][]string{0: {"-"}}
+	exits := []int{0}
+	for _, m := range fault.Table() {
+		if kinds[m.Exit] == nil {
+			exits = append(exits, m.Exit)
+		}
+		kinds[m.Exit] = append(kinds[m.Exit], m.Name)
+	}
+	slices.Sort(exits)
+	var b strings.Builder
+	for _, e := range exits {
+		fmt.Fprintf(&b, "%3d  %-55s %s\n", e, why[e], strings.Join(kinds[e], ", "))
+	}
+	b.WriteString("\nThe last column is the code in JSON output where no finer one is given.\n")
+	b.WriteString("Ctrl-C once pauses a running plan at its next safe point (4), twice gives it up (9).\n")
+	return b.String()
+}
+
+func formatsText() string {
+	return `--format chooses how a result is written on standard output.
+
+rich    for a terminal: colours, aligned columns, trees (the default there)
+table   the same without colours
+plain   for pipes: one record a line, cells separated by tabs (the default there)
+json    {"schema":"agents.plan.v1","data":…,"warnings":[],"next":[]}
+yaml    the same as YAML
+jsonl   one event a line while a plan runs; the last line is always
+        {"type":"result","exit":n,"schema":…,"data":…}
+
+Progress, questions and errors go to standard error. With json and yaml an error
+is {"error":{"code":…,"message":…,"hint":…,"exit":n}}; with jsonl it is part of
+the last line. Fields are added to a schema, never renamed.
+
+For people, control and direction characters in text from plans, models and files
+are spelled out (such as \x1b); in JSON and YAML the values are unchanged.`
+}
+
+func profilesText() string {
+	var b strings.Builder
+	b.WriteString("An automation profile has one threshold for each task: the confidence from which\n" +
+		"it goes ahead without a person. 0 is always, 1 is never. While nothing computes a\nconfidence it counts as 0. The profile is fixed at plan use, from the first that\nis set of: plan, action, project, global.\n\n")
+	for _, p := range policy.Builtin() {
+		fmt.Fprintf(&b, "%-11s %s\n", p.Name, p.Description)
+	}
+	fmt.Fprintf(&b, "\n%-20s", "")
+	for _, p := range policy.Builtin() {
+		fmt.Fprintf(&b, " %10s", p.Name)
+	}
+	b.WriteString("\n")
+	for i, t := range policy.TaskNames() {
+		fmt.Fprintf(&b, "%-20s", t.Alias)
+		for _, p := range policy.Builtin() {
+			fmt.Fprintf(&b, " %10v", float64(p.Thresholds[i]))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	for _, t := range policy.TaskNames() {
+		fmt.Fprintf(&b, "%-20s %s (key in files: %s)\n", t.Alias, t.Meaning, t.Key)
+	}
+	return b.String()
+}
+
+func namesText() string {
+	return `Actions, actors, projects and resources have names: [[server:]namespace/]name, in
+small letters; without a namespace it is "local".
+
+Plans, decisions, approvals, checkpoints and resources have ids of 26 letters.
+Where an id is wanted, its end is enough (4 letters or more, when only one id ends
+so): ids made together share their beginning. Lists show the last 8.
+
+@last is the one of that kind that was touched last. A project can also be given
+by its directory: -p . or -p /path. A file can be - for standard input.`
+}
+
+func lifecycleText() string {
+	return `action      agents action create      what is to be done, and when it is done
+   |        agents plan use           makes a plan of it, for a project
+strategize  agents plan strategize    decides how, writes nothing
+   |
+execute     agents plan execute       does it in a copy, checks the outcome
+   |        agents plan diff          what would change
+apply       agents plan apply         brings the changes into the real files
+
+"agents run <action>" goes through all of it as far as the profile allows. A plan
+that stops says why and prints the command that goes on. "agents plan tree" shows
+the decisions, "agents plan explain" one of them.`
+}
+
+func safetyText() string {
+	return `Files are changed in a copy and reach the real tree in Apply only. Apply first
+checks that nothing there changed since the copy was made; if something did, it
+writes nothing and says which files.
+
+Approvals are bound to the hash of what was shown and can be used once. What a
+guard denies stays denied. --yes answers questions of the command line, never an
+approval.
+
+A copy is not a jail: unless "agents doctor" says that one is in use, a program
+that a plan runs has your rights on this machine. Text from models and files is
+shown with its control characters spelled out.`
+}
