@@ -11,6 +11,7 @@ import (
 	"github.com/cleveragents/agents/cli"
 	"github.com/cleveragents/agents/demo"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/llm/scripted"
 	"github.com/cleveragents/agents/proc"
 )
 
@@ -76,4 +77,21 @@ func registerDemo(ctx context.Context, c a2a.Client) error {
 	}
 	_, err = a2a.Call(ctx, c, a2a.ActionCreate(), a2a.ActionSource{File: demo.ActionFile, Text: string(text)}, nil)
 	return err
+}
+
+// demoScript is what the scripted model says in the demonstration, read when it
+// is first spoken to.
+type demoScript struct{}
+
+// Reply answers one request.
+func (demoScript) Reply(r scripted.Request) (scripted.Reply, error) {
+	text, err := demo.Read(demo.ScriptFile)
+	if err != nil {
+		return scripted.Reply{}, err
+	}
+	rules, err := scripted.Parse(demo.ScriptFile, text)
+	if err != nil {
+		return scripted.Reply{}, err
+	}
+	return rules.Reply(r)
 }

@@ -89,7 +89,11 @@ func (w *world) build(ctx context.Context, dir string) (err error) {
 	programs := proc.New(time.Now)
 	e := engine.New(engine.Config{
 		Store: w.db, Blobs: w.blobs,
-		Model:     llm.New(llm.Config{Scripted: scripted.Config{Scripts: demo.Scripts(), Read: os.ReadFile}}),
+		Model: llm.New(llm.Config{Providers: map[string]llm.Provider{
+			scripted.Name: scripted.Provider(scripted.Config{
+				Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: os.ReadFile,
+			}),
+		}}),
 		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs}),
 		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
 		Tools:     builtin.New(builtin.Config{Proc: programs}),
