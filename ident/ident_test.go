@@ -143,28 +143,50 @@ func TestSourceOddClocks(t *testing.T) {
 	}
 }
 
-// T51: the random part overflows inside one millisecond.
+// T51: where the random part has no room left inside a millisecond, the time
+// gives way.
 func TestSourceOverflow(t *testing.T) {
-	full := readerFunc(func(p []byte) (int, error) {
-		fill := byte(1)
-		if len(p) == 10 { // a whole random part; anything shorter is an increment
-			fill = 0xff
-		}
-		for i := range p {
-			p[i] = fill
-		}
-		return len(p), nil
-	})
+	highest := bytes.NewReader(bytes.Repeat([]byte{0xff}, 10))
 	now := time.UnixMilli(1000)
-	source := ident.NewSource(func() time.Time { return now }, full)
-	last := source.New()
-	for range 20 {
-		id := source.New()
-		if id <= last {
-			t.Fatalf("%s after %s", id, last)
-		}
-		last = id
+	source := ident.NewSource(func() time.Time { return now }, io.MultiReader(highest, noise()))
+	first, second, third := source.New(), source.New(), source.New()
+	if first >= second || second >= third {
+		t.Errorf("%s, %s, %s", first, second, third)
 	}
+	if first[10:] != strings.Repeat("Z", 16) {
+		t.Errorf("%s does not begin at the end", first)
+	}
+}
+
+// A random source that fails once is asked again, and one that keeps failing
+// stops the program: an id that is not unique is worse.
+func TestSourceWithoutRandomness(t *testing.T) {
+	failures := 0
+	flaky := readerFunc(func(p []byte) (int, error) {
+		if failures > 0 {
+			failures--
+			return 0, io.ErrNoProgress
+		}
+		for i := range p[:10] { // as much as one id takes, so that nothing is kept
+			p[i] = 7
+		}
+		return 10, nil
+	})
+	source := ident.NewSource(func() time.Time { return time.UnixMilli(1000) }, flaky)
+	first := source.New()
+	failures = 1
+	if second := source.New(); second <= first {
+		t.Errorf("%s after %s", second, first)
+	}
+	failures = 100
+	defer func() {
+		if recover() == nil {
+			t.Error("an id was made without randomness")
+		}
+	}()
+	source.New()
+	source.New()
+	source.New()
 }
 
 // The order of the ids is the order of the calls, and no two are equal.

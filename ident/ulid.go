@@ -52,7 +52,7 @@ func (s *Source) New() string {
 		s.last = min(ms, ulid.MaxTime()-1)
 	}
 	id, err := ulid.New(s.last, s.entropy)
-	if err != nil { // the 80 random bits overflowed inside one millisecond
+	if err != nil { // the random bits overflowed inside one millisecond, or could not be read
 		s.last++
 		id = ulid.MustNew(s.last, s.entropy)
 	}
