@@ -400,9 +400,14 @@ func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Resu
 	return nil
 }
 
+// toolEvent tells what was asked and, where that is not all, how it ended.
 func (r *run) toolEvent(t evidence.ToolCall, output string) plan.Event {
+	text := summary(r.cache[t.Proposed])
+	if end := clip(lastLine(output), 160); t.Exit != nil || t.Status != tool.OK {
+		text = strings.TrimPrefix(text+" → "+end, " → ")
+	}
 	return r.event(r.p.ID, "tool.finished", fields{
-		"tool": t.Tool, "status": t.Status, "summary": clip(lastLine(output), 160), "ms": r.elapsed(t.Started),
+		"tool": t.Tool, "status": t.Status, "summary": text, "ms": r.elapsed(t.Started),
 	})
 }
 
