@@ -9,7 +9,7 @@ check() { # check AMOUNT WANT
 		echo "ok    price of $1 is $2"
 	else
 		echo "FAIL  price of $1: got $got, want $2"
-		failed=1
+		failed=$((failed + 1))
 	fi
 }
 
@@ -17,4 +17,8 @@ check 9999 9999
 check 10000 9000
 check 10005 9005
 check 25000 22500
-exit "$failed"
+if [ "$failed" -gt 0 ]; then
+	echo "$failed of 4 checks failed"
+	exit 1
+fi
+echo "all 4 checks pass"
