@@ -89,14 +89,16 @@ func (t Threshold) Passes(c Confidence) bool {
 
 // Safety is the hard limits of a profile; none of them depends on confidence.
 type Safety struct {
-	RequireSandbox         bool     `json:"require_sandbox" yaml:"require_sandbox"`
-	RequireCheckpoints     bool     `json:"require_checkpoints" yaml:"require_checkpoints"`
-	AllowUnsafeTools       bool     `json:"allow_unsafe_tools" yaml:"allow_unsafe_tools"`
-	RequireHumanApproval   bool     `json:"require_human_approval" yaml:"require_human_approval"`
-	AllowedSkillCategories []string `json:"allowed_skill_categories,omitempty" yaml:"allowed_skill_categories,omitempty"`
-	MaxCostPerPlan         *float64 `json:"max_cost_per_plan,omitempty" yaml:"max_cost_per_plan,omitempty"` // USD
-	MaxTotalCost           *float64 `json:"max_total_cost,omitempty" yaml:"max_total_cost,omitempty"`       // USD
-	MaxRetriesPerStep      int      `json:"max_retries_per_step" yaml:"max_retries_per_step"`
+	RequireSandbox       bool `json:"require_sandbox" yaml:"require_sandbox"`
+	RequireCheckpoints   bool `json:"require_checkpoints" yaml:"require_checkpoints"`
+	AllowUnsafeTools     bool `json:"allow_unsafe_tools" yaml:"allow_unsafe_tools"`
+	RequireHumanApproval bool `json:"require_human_approval" yaml:"require_human_approval"`
+	// AllowedSkillCategories is absent for any category. The spec reads a
+	// written empty list as any, too; renderings print "any" for both.
+	AllowedSkillCategories *[]string `json:"allowed_skill_categories,omitempty" yaml:"allowed_skill_categories,omitempty"`
+	MaxCostPerPlan         *float64  `json:"max_cost_per_plan,omitempty" yaml:"max_cost_per_plan,omitempty"` // USD
+	MaxTotalCost           *float64  `json:"max_total_cost,omitempty" yaml:"max_total_cost,omitempty"`       // USD
+	MaxRetriesPerStep      int       `json:"max_retries_per_step" yaml:"max_retries_per_step"`
 }
 
 // Profile is a named set of thresholds with its safety profile and guard.
