@@ -1,9 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -47,7 +47,6 @@ func (s *Sandbox) Changes(ctx context.Context) (engine.Changes, error) {
 // found is what a tree holds now.
 type found struct {
 	entries []entry
-	index   index
 	ignored []string
 }
 
@@ -55,29 +54,29 @@ type found struct {
 // or after stands in it as what it is for a file: Other when it is in the way,
 // Absent when the file is gone.
 func (p *part) diff(now *found) plan.ChangeSet {
-	paths := map[string]bool{}
-	for i := range p.entries {
-		if p.entries[i].content() {
-			paths[p.entries[i].path] = true
-		}
-	}
-	for i := range now.entries {
-		if now.entries[i].content() {
-			paths[now.entries[i].path] = true
-		}
-	}
 	var set plan.ChangeSet
-	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		was, is := p.index[path], now.index[path]
-		if is != nil && !is.content() {
+	add := func(was, is *entry) {
+		if !is.content() {
 			is = nil
 		}
-		if same(was, is) {
-			continue
+		if (was.content() || is != nil) && !same(was, is) {
+			path := cmp.Or(was, is).path
+			set = append(set, plan.Change{Resource: p.base.Resource, Path: path, Before: was.state(), After: is.state()})
 		}
-		set = append(set, plan.Change{
-			Resource: p.base.Resource, Path: path, Before: was.state(), After: is.state(),
-		})
+	}
+	old, cur := p.entries, now.entries // both sorted
+	for len(old) > 0 || len(cur) > 0 {
+		switch {
+		case len(cur) == 0 || (len(old) > 0 && old[0].path < cur[0].path):
+			add(&old[0], nil)
+			old = old[1:]
+		case len(old) == 0 || cur[0].path < old[0].path:
+			add(nil, &cur[0])
+			cur = cur[1:]
+		default:
+			add(&old[0], &cur[0])
+			old, cur = old[1:], cur[1:]
+		}
 	}
 	return set
 }
@@ -129,7 +128,7 @@ func (s *Sandbox) look(ctx context.Context, p *part, put *putter) (*found, error
 		}
 		p.last = next
 	}
-	return &found{entries, indexOf(entries), w.ignored}, nil
+	return &found{entries, w.ignored}, nil
 }
 
 // match fills in the hashes of unchanged files and returns the others. Both

@@ -63,6 +63,7 @@ type restore struct {
 	dir    *os.Root
 	tree   *os.Root
 	now    *found
+	index  index // of now
 	target index
 	remove []*entry // of now
 	write  []*entry // of target
@@ -88,7 +89,7 @@ func (s *Sandbox) plan(ctx context.Context, p *part, want plan.ChangeSet) (*rest
 	if err != nil {
 		return nil, err
 	}
-	r := &restore{part: p, blobs: s.t.cfg.Blobs, base: b, now: now, target: target, buf: make([]byte, 256<<10)}
+	r := &restore{part: p, blobs: s.t.cfg.Blobs, base: b, now: now, index: indexOf(now.entries), target: target, buf: make([]byte, 256<<10)}
 	if r.dir, r.tree, err = p.open(); err != nil {
 		return nil, errors.Join(err, b.close())
 	}
@@ -100,7 +101,7 @@ func (s *Sandbox) plan(ctx context.Context, p *part, want plan.ChangeSet) (*rest
 		}
 	}
 	for _, e := range target {
-		if !same(now.index[e.path], e) {
+		if !same(r.index[e.path], e) {
 			r.write = append(r.write, e)
 		}
 	}
@@ -237,7 +238,7 @@ func (r *restore) blocked(dir string) bool {
 
 // parents makes dir and what is above it, in place of whatever is there.
 func (r *restore) parents(dir string) error {
-	if e := r.now.index[dir]; dir == "." || (e != nil && e.kind == isDir && r.target[dir] == nil && r.there(dir)) {
+	if e := r.index[dir]; dir == "." || (e != nil && e.kind == isDir && r.target[dir] == nil && r.there(dir)) {
 		return nil
 	}
 	if err := r.parents(path.Dir(dir)); err != nil {

@@ -44,7 +44,7 @@ func changes(t *testing.T, b Backend) {
 		if c.After.Kind == plan.Absent {
 			continue
 		}
-		want := []byte("-> ")
+		var want []byte
 		if c.After.Kind == plan.Regular {
 			var err error
 			want, err = os.ReadFile(filepath.Join(dir, c.Path))
