@@ -64,7 +64,8 @@ func TestBuiltinIsTheTable(t *testing.T) {
 		got["safety.require_checkpoints"] = strconv.FormatBool(s.RequireCheckpoints)
 		got["safety.allow_unsafe_tools"] = strconv.FormatBool(s.AllowUnsafeTools)
 		got["safety.require_human_approval"] = strconv.FormatBool(s.RequireHumanApproval)
-		got["safety.allowed_skill_categories"] = "[" + strings.Join(s.AllowedSkillCategories, ",") + "]"
+		// Absent is any, which the table of the spec writes as an empty list.
+		got["safety.allowed_skill_categories"] = "[" + strings.Join(deref(s.AllowedSkillCategories), ",") + "]"
 		got["safety.max_cost_per_plan"] = maximum(s.MaxCostPerPlan)
 		got["safety.max_total_cost"] = maximum(s.MaxTotalCost)
 		got["safety.max_retries_per_step"] = strconv.Itoa(s.MaxRetriesPerStep)
@@ -305,4 +306,11 @@ func TestFindAndResolve(t *testing.T) {
 			t.Errorf("%q: got %s by %s", c, name, tier)
 		}
 	}
+}
+
+func deref(list *[]string) []string {
+	if list == nil {
+		return nil
+	}
+	return *list
 }
