@@ -304,5 +304,17 @@ func (f *Facade) projectName(ctx context.Context, ref string, force bool) (strin
 		v, err := f.projectInit(ctx, a2a.ProjectInitRequest{Dir: ref, Force: force}, nil)
 		return v.Project.Name, err
 	}
-	return ident.Canonical(ref)
+	name, err := ident.Canonical(ref)
+	if err != nil {
+		return "", err
+	}
+	err = f.view(ctx, func(tx engine.Tx) error {
+		_, err := tx.Project(name)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		err = fault.New(fault.NotFound, "no project %s", name).
+			WithHint("agents project list shows those that exist; a directory is written with a path, as in ./%s", ref)
+	}
+	return name, err
 }
