@@ -199,12 +199,15 @@ func Expand(s string, values map[string]string) (string, error) {
 	for {
 		i := strings.Index(s, "{{")
 		if i < 0 {
+			if b.Len()+len(s) > MaxExpanded {
+				return "", fault.New(fault.Invalid, "the text grows beyond %d bytes", MaxExpanded)
+			}
 			b.WriteString(s)
 			return b.String(), nil
 		}
 		j := strings.Index(s[i:], "}}")
 		if j < 0 {
-			return "", fault.New(fault.Invalid, "%q: {{ without }}", s)
+			return "", fault.New(fault.Invalid, "%.40q: {{ without }}", s[i:])
 		}
 		name := strings.TrimSpace(s[i+2 : i+j])
 		value, ok := values[name]
