@@ -5,15 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cleveragents/agents/actor"
+	"github.com/cleveragents/agents/fault"
 )
 
 // answer is a whole stream of OpenAI's chat completion chunks, read strictly.
 type answer struct {
-	text    string
-	refusal string
+	text    strings.Builder
+	refusal strings.Builder
+	done    bool
 	model   string
 	finish  string
 	calls   []*streamedCall
@@ -58,92 +64,109 @@ type chunkUsage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// readAnswer reads the body of a stream. It fails unless every event is valid,
-// a choice has a finish reason, and [DONE] came with the line ends that close
-// its event: then nothing can be missing.
-func readAnswer(body []byte) (*answer, error) {
-	a := &answer{latest: map[int]*streamedCall{}}
-	var text, refusal strings.Builder
-	done := false
-	err := events(body, func(data []byte) error {
-		if done {
-			return nil
-		}
-		if bytes.HasPrefix(data, []byte("[DONE]")) {
-			done = true
-			return nil
-		}
-		var c chunk
-		if err := json.Unmarshal(data, &c); err != nil {
-			return fmt.Errorf("an event is not valid: %w", err)
-		}
-		if c.Model != "" {
-			a.model = c.Model
-		}
-		if c.Usage != nil {
-			a.usage = c.Usage
-		}
-		for _, ch := range c.Choices {
-			if ch.Index != 0 {
-				return errors.New("it has more than one choice")
-			}
-			text.WriteString(ch.Delta.Content)
-			refusal.WriteString(ch.Delta.Refusal)
-			for _, d := range ch.Delta.ToolCalls {
-				a.add(d)
-			}
-			if ch.FinishReason != "" {
-				a.finish = ch.FinishReason
-			}
-		}
+func newAnswer() *answer { return &answer{latest: map[int]*streamedCall{}} }
+
+// event adds one event. It is called before fantasy and its SDK see the event,
+// and refuses what they cannot take: the SDK makes lists as long as an index
+// says, and what fantasy does for each call grows with their number.
+func (a *answer) event(data []byte) error {
+	if a.done {
 		return nil
-	})
-	a.text, a.refusal = text.String(), refusal.String()
-	switch {
-	case err != nil:
-		return nil, err
-	case a.finish == "":
-		return nil, errors.New("it ends without a finish reason")
-	case !done:
-		return nil, errors.New("it ends without its terminal event")
-	case a.finish == "error":
-		return nil, errors.New("the provider says that it failed midway")
-	case a.finish == "tool_calls" && len(a.calls) == 0:
-		return nil, errors.New("it says that it calls tools, and calls none")
 	}
-	return a, nil
+	if bytes.HasPrefix(data, []byte("[DONE]")) {
+		a.done = true
+		return nil
+	}
+	if err := checkEvent(data); err != nil {
+		return err
+	}
+	var c chunk
+	if err := json.Unmarshal(data, &c); err != nil {
+		return fault.New(fault.Unavailable, "an event is not valid: %w", err)
+	}
+	if c.Model != "" {
+		a.model = c.Model
+	}
+	if c.Usage != nil {
+		a.usage = c.Usage
+	}
+	for _, ch := range c.Choices {
+		if ch.Index != 0 {
+			return fault.New(fault.Unavailable, "it has more than one choice")
+		}
+		a.text.WriteString(ch.Delta.Content)
+		a.refusal.WriteString(ch.Delta.Refusal)
+		for _, d := range ch.Delta.ToolCalls {
+			a.add(d)
+		}
+		if ch.FinishReason != "" {
+			a.finish = ch.FinishReason
+		}
+	}
+	if len(a.calls) > maxCalls {
+		return tooManyCalls()
+	}
+	return nil
 }
 
-// events calls f with the data of each complete event of a server-sent stream.
-func events(body []byte, f func(data []byte) error) error {
-	var data []byte
-	has := false
-	for len(body) > 0 {
-		line, rest, ended := bytes.Cut(body, []byte("\n"))
-		if !ended {
-			return nil // an event that is not closed does not count
+func tooManyCalls() error {
+	return fault.New(fault.Exhausted, "the model makes more than %d tool calls at once", maxCalls)
+}
+
+// checkEvent checks that data is one JSON value without a second member of a
+// name, and that no index in it is past the calls that are taken, however its
+// name is written.
+func checkEvent(data []byte) error {
+	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowInvalidUTF8(true)) // a character may come in two halves
+	for depth, first := 0, true; first || depth > 0; first = false {
+		t, err := d.ReadToken()
+		if err != nil {
+			return fault.New(fault.Unavailable, "an event is not valid: %w", err)
 		}
-		body = rest
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) == 0 {
-			if has {
-				if err := f(data); err != nil {
-					return err
-				}
+		switch t.Kind() {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			kind, n := d.StackIndex(d.StackDepth())
+			if kind != '{' || n%2 == 0 || !strings.EqualFold(t.String(), "index") {
+				continue
 			}
-			data, has = nil, false
-			continue
+			if k := d.PeekKind(); k != '0' && k != '"' {
+				continue
+			}
+			v, err := d.ReadValue()
+			if err != nil {
+				return fault.New(fault.Unavailable, "an event is not valid: %w", err)
+			}
+			i, err := strconv.Atoi(string(v))
+			if err != nil || i < 0 {
+				return fault.New(fault.Unavailable, "an event has the index %.20s", v)
+			}
+			if i >= maxCalls {
+				return tooManyCalls()
+			}
 		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		if string(name) != "data" {
-			continue
-		}
-		value = bytes.TrimPrefix(value, []byte(" "))
-		if has {
-			data = append(append(data, '\n'), value...)
-		} else {
-			data, has = value[:len(value):len(value)], true
-		}
+	}
+	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
+		return fault.New(fault.Unavailable, "an event is more than one JSON value")
+	}
+	return nil
+}
+
+// whole checks that nothing can be missing: every event was valid, there is a
+// finish reason, and [DONE] came with the line ends that close its event.
+func (a *answer) whole() error {
+	switch {
+	case a.finish == "":
+		return errors.New("it ends without a finish reason")
+	case !a.done:
+		return errors.New("it ends without its terminal event")
+	case a.finish == "error":
+		return errors.New("the provider says that it failed midway")
+	case a.finish == "tool_calls" && len(a.calls) == 0:
+		return errors.New("it says that it calls tools, and calls none")
 	}
 	return nil
 }
@@ -183,9 +206,9 @@ func (a *answer) response(thinking string) actor.Response {
 		Usage:   actor.Usage{Input: -1, Output: -1, CacheRead: -1},
 		Model:   a.model,
 	}
-	text := a.text
+	text := a.text.String()
 	if text == "" {
-		text = a.refusal
+		text = a.refusal.String()
 	}
 	if text != "" {
 		r.Message.Pieces = []actor.Piece{{Slot: "message", Text: text}}
@@ -208,7 +231,7 @@ func (a *answer) stop() actor.StopReason {
 	switch {
 	case a.finish == "length":
 		return actor.StopLength
-	case a.finish == "content_filter", a.refusal != "":
+	case a.finish == "content_filter", a.refusal.Len() > 0:
 		return actor.StopRefused
 	case len(a.calls) > 0:
 		return actor.StopTools

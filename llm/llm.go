@@ -3,11 +3,11 @@
 // A request is turned into the provider's format by fantasy and its SDK, sent
 // once, and answered by a stream. Below them sits our own transport (wire.go),
 // which keeps the bytes of both directions for the record, bounds the answer
-// and decides which headers leave the machine. After the stream has ended its
-// bytes are read a second time, strictly (answer.go): only an answer with a
-// finish reason and the terminal event, whole to its last byte, is a success,
-// and tool calls are taken from there, as the model wrote them. Everything
-// else becomes a fault with a kind (error.go).
+// and decides which headers leave the machine. It also reads every event of
+// the stream strictly before it lets it pass (sse.go, answer.go): only an
+// answer with a finish reason and the terminal event, whole to its last byte,
+// is a success, and tool calls are taken from there, as the model wrote them.
+// Everything else becomes a fault with a kind (error.go).
 //
 // Tool names are translated for the wire, which allows fewer characters, and
 // back (toolname.go).
@@ -37,7 +37,7 @@ import (
 const MaxAnswer = 8 << 20
 
 // maxCalls is the most tool calls of one answer; what fantasy does for each
-// grows with their number.
+// grows with the square of their number.
 const maxCalls = 2000
 
 // Provider is one place that speaks OpenAI's Chat Completions.
@@ -135,13 +135,8 @@ func stream(ctx context.Context, p Provider, r actor.Request, call fantasy.Call,
 		return actor.Response{}, w.fault(ctx, r.Provider, err)
 	}
 	var text, thinking strings.Builder
-	calls := 0
 	for part := range parts {
 		switch part.Type {
-		case fantasy.StreamPartTypeToolInputStart:
-			if calls++; calls > maxCalls {
-				return actor.Response{}, fault.New(fault.Exhausted, "%s: the model makes more than %d tool calls at once", r.Provider, maxCalls)
-			}
 		case fantasy.StreamPartTypeTextDelta:
 			text.WriteString(part.Delta)
 			if progress != nil {
@@ -162,14 +157,13 @@ func stream(ctx context.Context, p Provider, r actor.Request, call fantasy.Call,
 	if err != nil {
 		return actor.Response{}, w.fault(ctx, r.Provider, err)
 	}
-	a, err := readAnswer(w.response.Bytes())
-	if err == nil && a.text != text.String() {
-		err = errors.New("the stream reads as two different texts")
+	if err = w.answer.whole(); err == nil && w.answer.text.String() != text.String() {
+		err = errors.New("it reads as two different texts")
 	}
 	if err != nil {
 		return actor.Response{}, fault.New(fault.Unavailable, "%s: the answer is not whole: %w", r.Provider, err)
 	}
-	return a.response(thinking.String()), nil
+	return w.answer.response(thinking.String()), nil
 }
 
 // languageModel returns fantasy's model with everything off that would act

@@ -52,6 +52,8 @@ func fn(index any, id, name, args string) map[string]any {
 	return m
 }
 
+const maxIndex = 2000 // the first index that is refused
+
 const done = "data: [DONE]\n\n"
 
 // T55: a stream that ends early is an error at every byte.
@@ -254,6 +256,20 @@ func TestT56ManyCalls(t *testing.T) {
 	if len(ids) != 1000 {
 		t.Errorf("%d ids for 1000 calls", len(ids))
 	}
+	for _, index := range []any{maxIndex, 1_000_000_000, "1e9", json.RawMessage("1e9"), json.RawMessage("-1"), json.RawMessage("99999999999999999999"), 0.5} {
+		for _, key := range []string{"index", "Index"} {
+			call := fn(nil, "a", "n", "{}")
+			call[key] = index
+			s := delta(calls(call), "tool_calls") + done
+			if resp, err := body(strings.NewReader(s)).Generate(t.Context(), ask("p"), nil); err == nil && key == "index" {
+				t.Errorf("%s %v: %+v", key, index, resp.Message)
+			}
+		}
+	}
+	twice := strings.Replace(delta(calls(fn(3, "a", "n", "{}")), "tool_calls"), `"index":3`, `"index":3,"index":0`, 1) + done
+	if _, err := body(strings.NewReader(twice)).Generate(t.Context(), ask("p"), nil); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("an index given twice: %v", err)
+	}
 	if _, err := body(strings.NewReader(stream(20000))).Generate(t.Context(), ask("p"), nil); !fault.Is(err, fault.Exhausted) {
 		t.Errorf("20000 calls: %v", err)
 	}
@@ -266,4 +282,19 @@ func TestT56LargeArguments(t *testing.T) {
 	if err != nil || len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Arguments != args {
 		t.Errorf("%v, %d calls", err, len(resp.Message.ToolCalls))
 	}
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add(whole(f))
+	f.Add([]byte(delta(calls(fn(0, "a", "n", "1"), fn(nil, "", "", "2")), "length") + done))
+	f.Add([]byte("data: {\"error\":{\"type\":\"server_error\"}}\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		resp, err := body(bytes.NewReader(b)).Generate(t.Context(), ask("p"), nil)
+		if err == nil && (!bytes.Contains(b, []byte("[DONE]")) || !bytes.Contains(b, []byte("finish_reason")) || resp.Stop == "") {
+			t.Fatalf("taken for whole: %q", b)
+		}
+		if err != nil && fault.KindOf(err) == fault.Internal {
+			t.Fatal(err)
+		}
+	})
 }

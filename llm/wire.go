@@ -22,6 +22,7 @@ type wire struct {
 	status   int
 	header   http.Header
 	response bytes.Buffer
+	answer   *answer // what the response says so far
 	body     io.Closer
 	err      error // what the transport itself failed with
 }
@@ -58,7 +59,8 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, w.failed(fault.New(fault.Invalid, "%s sends us on to %q", r.URL.Host, resp.Header.Get("Location")).
 			WithHint("set the provider's base URL to where it really is"))
 	}
-	resp.Body = &recording{wire: w, from: resp.Body}
+	w.answer = newAnswer()
+	resp.Body = &recording{wire: w, from: resp.Body, stream: resp.StatusCode < 300}
 	return resp, nil
 }
 
@@ -93,31 +95,69 @@ func (w *wire) fault(ctx context.Context, provider string, err error) error {
 	}
 	var f *fault.Error
 	if w.err != nil && errors.As(w.err, &f) {
-		return f
+		c := *f
+		c.Msg = provider + ": " + f.Msg
+		return &c
 	}
 	return providerFault(provider, err, w.status, w.header)
 }
 
-// recording is an answer's body that is kept while it is read.
+// recording is an answer's body that is kept while it is read. Of a stream it
+// lets only lines pass whose events were checked.
 type recording struct {
-	wire *wire
-	from io.ReadCloser
+	wire     *wire
+	from     io.ReadCloser
+	stream   bool
+	events   events
+	checked  int // bytes of the record that may pass
+	released int // and that have passed
+	err      error
+	buf      [8 << 10]byte
 }
 
-// Read keeps what it returns. Past the limit it fails.
+// Read gives the next bytes that may pass.
 func (b *recording) Read(p []byte) (int, error) {
-	n, err := b.from.Read(p)
-	left := b.wire.max - int64(b.wire.response.Len())
-	if int64(n) > left {
-		b.wire.response.Write(p[:left])
-		return 0, b.wire.failed(fault.New(fault.Exhausted, "the model answered more than %s", size(b.wire.max)).
-			WithHint("set the actor's max_tokens, or ask for less at once"))
+	for b.released == b.checked {
+		if b.err != nil {
+			return 0, b.err
+		}
+		b.fill()
 	}
-	b.wire.response.Write(p[:n])
+	n := copy(p, b.wire.response.Bytes()[b.released:b.checked])
+	b.released += n
+	return n, nil
+}
+
+// fill records what comes next and checks it. Past the limit it fails.
+func (b *recording) fill() {
+	n, err := b.from.Read(b.buf[:])
 	if err != nil && err != io.EOF {
 		b.wire.failed(err)
 	}
-	return n, err
+	b.err = err
+	left := b.wire.max - int64(b.wire.response.Len())
+	if int64(n) > left {
+		b.wire.response.Write(b.buf[:left])
+		b.err = b.wire.failed(fault.New(fault.Exhausted, "the model answered more than %s", size(b.wire.max)).
+			WithHint("set the actor's max_tokens, or ask for less at once"))
+		return
+	}
+	b.wire.response.Write(b.buf[:n])
+	if !b.stream {
+		b.checked = b.wire.response.Len()
+		return
+	}
+	for {
+		data, ok := b.events.next(b.wire.response.Bytes())
+		if !ok {
+			break
+		}
+		if err := b.wire.answer.event(data); err != nil {
+			b.err = b.wire.failed(err)
+			return
+		}
+	}
+	b.checked = b.events.at
 }
 
 // Close closes the body.
