@@ -47,6 +47,7 @@ func TestEdit(t *testing.T) {
 		{name: "loose: tabs in the file", file: "func f() {\n\tif a {\n\t\tb()\n\t}\n}\n", old: "    if a {\n        b()\n    }", new: "    if a {\n        for {\n            c()\n        }\n    }",
 			want: "func f() {\n\tif a {\n\t\tfor {\n\t\t\tc()\n\t\t}\n\t}\n}\n"},
 		{name: "loose: one line of tabs", file: "{\n\tone()\n}\n", old: "    one() ", new: "    one()\n        two()", want: "{\n\tone()\n\t\ttwo()\n}\n"},
+		{name: "loose: less deep than old", file: "{\n\t\tb()\n}\n", old: "    b() ", new: "c()\n    b()", want: "{\n\tc()\n\t\tb()\n}\n"},
 		{name: "loose: other step", file: "a:\n    b:\n        c\n", old: "a:\n  b:\n    c\n", new: "a:\n  b:\n    d:\n      e\n", want: "a:\n    b:\n        d:\n            e\n"},
 		{name: "loose: spaces in the file", file: "a {\n    b\n}\n", old: "\tb\n", new: "\tb\n\t\tc\n", want: "a {\n    b\n        c\n}\n"},
 		{name: "loose: CRLF", file: "a  \r\n\tb\r\nc\r\n", old: "a\n  b\n", new: "a\n  x\n  y\n", want: "a  \r\n\tx\r\n\ty\r\nc\r\n"},

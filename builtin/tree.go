@@ -119,13 +119,9 @@ func (t tree) linkFault(p string) error {
 		WithHint("name the target itself when it is inside the project")
 }
 
-// open opens a regular file and makes sure that it is the one that lookup saw:
-// between the two somebody may have put a pipe or a link there.
-func (t tree) open(p string) (*os.File, fs.FileInfo, error) {
-	info, err := t.regular(p)
-	if err != nil {
-		return nil, nil, err
-	}
+// open opens a regular file that lookup saw as info and makes sure that it is
+// still the same: between the two somebody may have put a pipe or a link there.
+func (t tree) open(p string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	f, err := t.root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, fsFault(p, err)
@@ -140,7 +136,11 @@ func (t tree) open(p string) (*os.File, fs.FileInfo, error) {
 
 // read returns the whole of a regular file of at most maxFile bytes.
 func (t tree) read(p string) ([]byte, fs.FileInfo, error) {
-	f, info, err := t.open(p)
+	seen, err := t.regular(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, info, err := t.open(p, seen)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -38,7 +38,7 @@ const (
 )
 
 const (
-	linger    = 100 * time.Millisecond // for helpers that still write when the leader has ended
+	linger    = 200 * time.Millisecond // for helpers that still write when the leader has ended
 	killDelay = 500 * time.Millisecond // for the kernel to end what was killed
 	pipeDelay = 200 * time.Millisecond // for the pipe to drain after that
 )

@@ -55,14 +55,10 @@ func signalName(s syscall.Signal) string { return unix.SignalName(s) }
 func killStrays(leader int, mark string, killGroup func()) {
 	stop := time.NewTimer(strayTime)
 	defer stop.Stop()
-	first := strays(leader, mark)
+	found, unsure := strays(leader, mark)
 	killGroup()
-	for pass := 0; pass < strayPasses; pass++ {
-		found := first
-		if pass > 0 {
-			found = strays(leader, mark)
-		}
-		if len(found) == 0 {
+	for range strayPasses {
+		if len(found) == 0 && !unsure {
 			return
 		}
 		for _, p := range found {
@@ -72,6 +68,7 @@ func killStrays(leader int, mark string, killGroup func()) {
 		case <-stop.C:
 			return
 		default:
+			found, unsure = strays(leader, mark)
 		}
 	}
 }
@@ -80,8 +77,9 @@ func killStrays(leader int, mark string, killGroup func()) {
 // unique.
 type process struct {
 	pid, parent, session int
-	started              string
+	started              uint64
 	dead                 bool
+	bare                 bool // it has an environment, and that is empty
 }
 
 // kill ends exactly this process: the number is pinned first and then checked
@@ -97,11 +95,15 @@ func (p process) kill() {
 	}
 }
 
-func strays(leader int, mark string) []process {
+// strays lists the living processes of a run. Unsure means that one younger
+// than the leader cannot be told yet: in the middle of an exec a process has no
+// environment to be known by.
+func strays(leader int, mark string) (found []process, unsure bool) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return nil
+		return nil, false
 	}
+	first, _ := stat(leader)
 	names, _ := dir.Readdirnames(-1)
 	dir.Close()
 	self := os.Getpid()
@@ -117,8 +119,11 @@ func strays(leader int, mark string) []process {
 			continue
 		}
 		all = append(all, p)
-		if p.session == leader || marked(pid, mark) {
-			in[pid] = true
+		known, empty := marked(pid, mark)
+		in[pid] = known || p.session == leader
+		if empty && !in[pid] && p.started >= first.started {
+			again, ok := stat(pid)
+			unsure = unsure || ok && !again.bare
 		}
 	}
 	for grown := true; grown; {
@@ -129,13 +134,12 @@ func strays(leader int, mark string) []process {
 			}
 		}
 	}
-	var found []process
 	for _, p := range all {
 		if in[p.pid] {
 			found = append(found, p)
 		}
 	}
-	return found
+	return found, unsure
 }
 
 // stat reads what is needed of /proc/PID/stat; the name in parentheses may
@@ -150,30 +154,38 @@ func stat(pid int) (process, bool) {
 		return process{}, false
 	}
 	f := strings.Fields(string(b[i+1:]))
-	if len(f) < 20 {
+	if len(f) < 49 {
 		return process{}, false
 	}
 	parent, err1 := strconv.Atoi(f[1])
 	session, err2 := strconv.Atoi(f[3])
-	if err1 != nil || err2 != nil {
+	started, err3 := strconv.ParseUint(f[19], 10, 64)
+	if err1 != nil || err2 != nil || err3 != nil {
 		return process{}, false
 	}
-	return process{pid, parent, session, f[19], f[0] == "Z" || f[0] == "X"}, true
+	return process{
+		pid: pid, parent: parent, session: session, started: started,
+		dead: f[0] == "Z" || f[0] == "X",
+		bare: f[47] == f[48] && f[48] != "0", // env_start and env_end
+	}, true
 }
 
-func marked(pid int, mark string) bool {
+// marked reports whether the mark is in the environment of a process, and
+// whether none could be seen in one that may be read.
+func marked(pid int, mark string) (known, empty bool) {
 	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/environ")
 	if err != nil {
-		return false
+		return false, false
 	}
 	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxEnviron))
+	b, err := io.ReadAll(io.LimitReader(f, maxEnviron))
+	empty = err == nil && len(b) == 0
 	for len(b) > 0 {
 		var kv []byte
 		kv, b, _ = bytes.Cut(b, []byte{0})
 		if string(kv) == mark {
-			return true
+			return true, false
 		}
 	}
-	return false
+	return false, empty
 }
