@@ -171,3 +171,59 @@ func TestSeveralAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// A cache that is wrong about a file is believed exactly when the file's times
+// are older than the cache by more than a tick of the clock: kernels differ in
+// how fine their clocks are, so the test writes the cache itself.
+func TestCacheIsBelievedOnlyWhenOld(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		later   time.Duration // the cache's time after the file's
+		believe bool
+	}{{"same tick", time.Millisecond, false}, {"long after", time.Hour, true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{"a": "one", "b": "two"})
+			base := w.snapshot()
+			w.fork("P", base)
+			for _, place := range [][]string{{"plans", "P", "0"}, {"bases", "RES"}} {
+				dir, err := os.OpenRoot(w.path(place...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer dir.Close()
+				s, err := loadState(dir)
+				if err != nil || s == nil {
+					t.Fatal(s, err)
+				}
+				for i := range s.entries {
+					if e := &s.entries[i]; e.path == "a" {
+						e.hash = sum([]byte("wrong"))
+						s.read = e.seen.ctime + int64(tt.later)
+					}
+				}
+				if err := s.save(dir); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, err := w.trees.Open(context.Background(), "P", []plan.Base{base})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := s.Changes(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := len(c.Set) == 1; got != tt.believe {
+				t.Errorf("Changes believes it: got %v, want %v", got, tt.believe)
+			}
+			w.write(map[string]string{"c": "three"}) // so that a manifest is written
+			es, err := w.trees.manifest(context.Background(), w.snapshot().Snapshot)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := indexOf(es)["a"].hash == sum([]byte("wrong")); got != tt.believe {
+				t.Errorf("Snapshot believes it: got %v, want %v", got, tt.believe)
+			}
+		})
+	}
+}
