@@ -212,7 +212,7 @@ func (o *demoCmd) check(ctx context.Context, want bool) error {
 	p := o.app.printer()
 	for line := range strings.Lines(text) {
 		paint := p.good
-		if slices.Contains(strings.Fields(line), "FAIL") {
+		if words := strings.Fields(line); slices.Contains(words, "FAIL") || slices.Contains(words, "failed") {
 			paint = p.bad
 		}
 		p.WriteString("  " + string(paint(strings.TrimSuffix(line, "\n"))) + "\n")
