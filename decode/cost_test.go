@@ -46,7 +46,7 @@ func TestCostOfHostileText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := []byte(c.text)
 			best, bytes := time.Hour, uint64(0)
-			for range 5 {
+			for range runs {
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				start := cpu(t)
