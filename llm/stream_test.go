@@ -19,7 +19,7 @@ import (
 
 // whole is a stream as the scripted model writes it, with text and calls.
 func whole(t testing.TB) []byte {
-	m := says(t, `rules: [{reply: {text: "Grüße 🙂 from the stream", tool_calls: [{name: builtin/read, args: {path: "é"}}, {name: builtin/read, raw_args: '{}'}]}}]`)
+	m := says(t, `rules: [{reply: {text: "Grüße 🙂", tool_calls: [{name: builtin/read, args: {path: "é"}}, {name: builtin/read, raw_args: '{}'}]}}]`)
 	resp, err := m.Generate(t.Context(), ask(scripted.Name), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -65,10 +65,11 @@ func TestT55CutAtEveryByte(t *testing.T) {
 			t.Fatalf("%s: the whole stream: %v, %+v", name, err, want.Message)
 		}
 		for n := range stream {
-			for how, r := range map[string]io.Reader{
-				"end":   bytes.NewReader(stream[:n]),
-				"error": io.MultiReader(bytes.NewReader(stream[:n]), iotest.ErrReader(io.ErrUnexpectedEOF)),
-			} {
+			ways := map[string]io.Reader{"end": bytes.NewReader(stream[:n])}
+			if name == "LF" {
+				ways["error"] = io.MultiReader(bytes.NewReader(stream[:n]), iotest.ErrReader(io.ErrUnexpectedEOF))
+			}
+			for how, r := range ways {
 				resp, err := body(r).Generate(t.Context(), ask("p"), nil)
 				if !fault.Is(err, fault.Unavailable) {
 					t.Fatalf("%s, cut at %d of %d by %s: %v", name, n, len(stream), how, err)

@@ -96,10 +96,9 @@ func (w *writer) event(choices []any, usage any) []byte {
 }
 
 func (w *writer) choice(delta map[string]any, finish any) []byte {
-	for _, v := range delta {
-		if t, ok := v.(string); ok {
-			w.sent += int64(len(t))
-		}
+	for _, k := range []string{"content", "reasoning_content"} {
+		t, _ := delta[k].(string)
+		w.sent += int64(len(t))
 	}
 	return w.event([]any{map[string]any{"index": 0, "delta": delta, "logprobs": nil, "finish_reason": finish}}, nil)
 }
@@ -116,14 +115,14 @@ func (w *writer) repeat(r Repeat) {
 		return
 	}
 	unit := strings.Repeat(r.Text, max(1, 16<<10/len(r.Text)))
-	n := r.Bytes / int64(len(unit))
-	if n > 0 {
+	before := w.sent
+	if n := r.Bytes / int64(len(unit)); n > 0 {
 		w.add(w.choice(map[string]any{"content": unit}, nil), n)
 	}
 	if rest := strings.ToValidUTF8(unit[:r.Bytes%int64(len(unit))], ""); rest != "" {
 		w.delta(map[string]any{"content": rest})
 	}
-	w.sent = max(w.sent, r.Bytes)
+	w.sent = before + r.Bytes
 }
 
 func (w *writer) call(i int, c ToolCall) {
