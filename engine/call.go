@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,14 +23,10 @@ func (r *run) stepModel(ctx context.Context) (bool, error) {
 	if last := r.lastCall(); last != nil && last.Answered() && last.Turn == r.p.Turn && !r.spokenTo(last.Turn) {
 		return r.readAnswer(ctx, *last)
 	}
-	if r.p.Repairs > maxRepairs {
-		return true, r.pause(ctx, fault.Exhausted, "%d turns in a row were no use: %s", r.p.Repairs, r.lastTrouble())
-	}
-	if r.p.Turn-r.p.TurnFrom >= r.turnLimit() {
-		return true, r.pause(ctx, fault.Exhausted, "actor %s made %d model calls, its limit", r.actorNow().Name, r.turnLimit())
-	}
-	if most := r.p.Profile.Safety.MaxCostPerPlan; most != nil && !(r.cost() < *most) {
-		return true, r.pause(ctx, fault.Exhausted, "the plan has spent $%.4f of $%.4f", r.cost(), *most)
+	if !r.callOpen() {
+		if stop, err := r.callLimits(ctx); stop || err != nil {
+			return stop, err
+		}
 	}
 	req, err := r.compose(ctx)
 	if err != nil {
@@ -40,6 +37,28 @@ func (r *run) stepModel(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	return r.makeCall(ctx, c, req)
+}
+
+// callOpen reports whether the last call was cut short before anything came of
+// it. It is made again under its own number, within the limits that let it
+// begin.
+func (r *run) callOpen() bool {
+	last := r.lastCall()
+	return last != nil && !last.Answered() && last.Error == ""
+}
+
+// callLimits pauses the plan where no more calls may be made.
+func (r *run) callLimits(ctx context.Context) (stop bool, err error) {
+	if r.p.Repairs > maxRepairs {
+		return true, r.pause(ctx, fault.Exhausted, "%d turns in a row were no use: %s", r.p.Repairs, r.lastTrouble(ctx))
+	}
+	if r.p.Turn-r.p.TurnFrom >= r.turnLimit() {
+		return true, r.pause(ctx, fault.Exhausted, "actor %s made %d model calls, its limit", r.actorNow().Name, r.turnLimit())
+	}
+	if most := r.p.Profile.Safety.MaxCostPerPlan; most != nil && !(r.cost() < *most) {
+		return true, r.pause(ctx, fault.Exhausted, "the plan has spent $%.4f of $%.4f", r.cost(), *most)
+	}
+	return false, nil
 }
 
 // spokenTo reports whether something was said to the actor after the turn, or
@@ -66,8 +85,10 @@ func (r *run) openCall(ctx context.Context, req actor.Request) (evidence.Call, e
 	if err != nil {
 		return evidence.Call{}, fault.New(fault.Internal, "encode request: %w", err)
 	}
-	if last := r.lastCall(); last != nil && !last.Answered() && last.Error == "" {
-		return *last, nil
+	if r.callOpen() {
+		c := *r.lastCall()
+		c.RequestKey = evidence.Hash(key)
+		return c, nil
 	}
 	next := r.p
 	next.Turn++
@@ -222,7 +243,7 @@ func (r *run) callFailed(ctx context.Context, c evidence.Call, cause error) (boo
 	c.Error, c.Finished = f.Msg, r.finished()
 	ev := r.event(r.p.ID, "call.failed", fields{"turn": c.Turn, "error": f.Msg, "kind": f.Kind.String()})
 	next := r.p
-	if f.Kind == fault.Exhausted {
+	if _, account := f.Details["status"]; f.Kind == fault.Exhausted && !account {
 		next.Repairs++
 		next.Inputs = r.said(next.Turn, "repair", "call:"+string(c.ID), "Your last answer was not taken: "+f.Msg+". Answer again, shorter.")
 		return false, r.storeCall(ctx, next, c, ev)
@@ -253,7 +274,10 @@ func (r *run) readAnswer(ctx context.Context, c evidence.Call) (bool, error) {
 	case resp.Stop == actor.StopLength:
 		repair = "Your last answer was cut at the length limit. Go on from there."
 	case resp.Stop == actor.StopRefused:
-		return true, r.pause(ctx, fault.Blocked, "the model refused: %s", clip(resp.Message.Text(), 200))
+		// Said for the next turn, so that a resume asks again.
+		next.Inputs = r.said(next.Turn, "repair", "engine:"+string(r.p.Phase),
+			"Your last answer was a refusal. A person looked at it and wants you to go on: do what you can of the task, or say what stands in the way.")
+		return true, r.pauseAt(ctx, next, fault.Blocked, "the model refused: %s", clip(resp.Message.Text(), 200))
 	case r.p.Phase == plan.PhaseStrategize && !r.hasStrategy():
 		repair = "No strategy is recorded yet. Record at least one strategy_choice with the record_decision tool before you finish."
 	case strings.TrimSpace(resp.Message.Text()) == "" && r.p.Phase == plan.PhaseExecute && !r.didAnything():
@@ -279,20 +303,28 @@ func (r *run) hasStrategy() bool {
 
 func (r *run) didAnything() bool { return len(r.phaseToolCalls()) > 0 }
 
-// lastTrouble is the latest reason why a turn was no use.
-func (r *run) lastTrouble() string {
-	for i := len(r.toolCalls) - 1; i >= 0; i-- {
-		if t := r.toolCalls[i]; t.Phase == r.p.Phase && t.Attempt == r.p.Attempt {
-			if out, ok := r.cache[t.Output]; ok {
-				return clip(lastLine(string(out)), 200)
-			}
-			break
+// lastTrouble is the latest reason why a turn was no use: a call that was
+// refused or what the actor was told.
+func (r *run) lastTrouble(ctx context.Context) string {
+	said, after := "", -1
+	for _, in := range r.p.Inputs {
+		if in.Slot == "repair" && in.Phase == r.p.Phase && in.Attempt == r.p.Attempt {
+			said, after = in.Text, in.After
 		}
 	}
-	for i := len(r.p.Inputs) - 1; i >= 0; i-- {
-		if in := r.p.Inputs[i]; in.Slot == "repair" {
-			return clip(in.Text, 200)
+	for _, t := range slices.Backward(r.phaseToolCalls()) {
+		if t.Turn < after {
+			break
 		}
+		if !useless(t) {
+			continue
+		}
+		if out, err := r.blob(ctx, t.Output); err == nil {
+			return clip(t.Tool, 80) + ": " + clip(lastLine(string(out)), 200)
+		}
+	}
+	if said != "" {
+		return clip(said, 200)
 	}
 	return "see agents plan show " + string(r.p.ID)
 }

@@ -134,9 +134,10 @@ func (r *run) turnMessages(ctx context.Context, c evidence.Call) ([]actor.Messag
 	m := resp.Message
 	m.ToolCalls = slices.Clone(m.ToolCalls)
 	for i, t := range m.ToolCalls {
-		if !json.Valid([]byte(t.Arguments)) {
-			// A provider refuses a history that holds broken arguments; what the
-			// model wrote is in the record and is quoted in the result.
+		var object map[string]json.RawMessage
+		if json.Unmarshal([]byte(t.Arguments), &object) != nil || object == nil {
+			// A provider refuses a history whose arguments are not an object; what
+			// the model wrote is in the record and is quoted in the result.
 			m.ToolCalls[i].Arguments = "{}"
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
@@ -17,6 +18,7 @@ import (
 type wish struct {
 	Trigger plan.Trigger `json:"trigger"`
 	Reason  string       `json:"reason"`
+	Keep    bool         `json:"keep,omitempty"` // the sandbox of a cancelled plan
 }
 
 func wishKey(id ident.PlanID) string { return "wish/" + string(id) }
@@ -24,7 +26,7 @@ func wishKey(id ident.PlanID) string { return "wish/" + string(id) }
 // Pause asks the plan to stop at its next safe point. A plan that nobody runs
 // is paused at once.
 func (e *Engine) Pause(ctx context.Context, id ident.PlanID) error {
-	return e.want(ctx, id, wish{plan.Pause, "paused on request"})
+	return e.want(ctx, id, wish{Trigger: plan.Pause, Reason: "paused on request"})
 }
 
 // Cancel gives the plan up; its sandbox is deleted unless keep is set. What it
@@ -33,7 +35,7 @@ func (e *Engine) Cancel(ctx context.Context, id ident.PlanID, reason string, kee
 	if reason == "" {
 		reason = "cancelled on request"
 	}
-	if err := e.want(ctx, id, wish{plan.Cancel, reason}); err != nil {
+	if err := e.want(ctx, id, wish{plan.Cancel, reason, keep}); err != nil {
 		return err
 	}
 	var p plan.Plan
@@ -45,11 +47,35 @@ func (e *Engine) Cancel(ctx context.Context, id ident.PlanID, reason string, kee
 }
 
 func (e *Engine) want(ctx context.Context, id ident.PlanID, w wish) error {
+	for range wantTries {
+		held, err := e.leave(ctx, id, w)
+		if held || err != nil {
+			return err
+		}
+		// Nobody runs it: take it, and do what the runner would do.
+		err = e.claim(ctx, id)
+		if fault.Is(err, fault.Busy) {
+			continue // somebody does now
+		}
+		if err != nil {
+			return err
+		}
+		defer e.release(context.WithoutCancel(ctx), id)
+		return e.grantWish(ctx, id, w)
+	}
+	return fault.New(fault.Busy, "plan %s changes hands all the time", id).WithHint("try again")
+}
+
+// wantTries bounds how often a plan may change hands while a wish is brought.
+const wantTries = 5
+
+// leave leaves the wish for the process that runs the plan; false when none
+// does.
+func (e *Engine) leave(ctx context.Context, id ident.PlanID, w wish) (held bool, err error) {
 	b, err := json.Marshal(w)
 	if err != nil {
-		return err
+		return false, fault.New(fault.Internal, "encode wish: %w", err)
 	}
-	held := false
 	err = e.Store.Update(ctx, func(tx Tx) error {
 		p, err := tx.Plan(id)
 		if err != nil {
@@ -62,19 +88,42 @@ func (e *Engine) want(ctx context.Context, id ident.PlanID, w wish) error {
 		if err != nil {
 			return err
 		}
-		if held = holder != "" && e.Live.Alive(ctx, holder); !held {
+		if held = e.holds(ctx, id, holder); !held {
 			return nil
 		}
 		return tx.PutSetting(wishKey(id), string(b))
 	})
-	if err != nil || held {
+	return held, err
+}
+
+// holds reports whether that holder carries the plan on now.
+func (e *Engine) holds(ctx context.Context, id ident.PlanID, holder string) bool {
+	if holder == e.Live.Self() {
+		_, held := e.held.Load(id)
+		return held
+	}
+	return holder != "" && e.Live.Alive(ctx, holder)
+}
+
+// forgetPause drops a wish to pause that the last runner did not see any more:
+// whoever runs the plan again wants it to go on. One to cancel stays.
+func forgetPause(tx Tx, id ident.PlanID) error {
+	old, err := tx.Setting(wishKey(id))
+	if fault.Is(err, fault.NotFound) || err == nil && old == "" {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	// Nobody runs it: take it, and do what the runner would do.
-	if err := e.claim(ctx, id); err != nil {
-		return err
+	var w wish
+	if json.Unmarshal([]byte(old), &w) != nil || w.Trigger != plan.Pause {
+		return nil // asked reports what cannot be read
 	}
-	defer e.release(context.WithoutCancel(ctx), id)
+	return tx.PutSetting(wishKey(id), "")
+}
+
+// grantWish moves a plan that nobody runs and that this process has claimed.
+func (e *Engine) grantWish(ctx context.Context, id ident.PlanID, w wish) (err error) {
 	r := &run{Engine: e}
 	if err := r.load(ctx, id); err != nil {
 		return err
@@ -92,14 +141,21 @@ func (e *Engine) want(ctx context.Context, id ident.PlanID, w wish) error {
 	})
 }
 
-// lapse closes the open approvals of a plan that ended.
+// lapse closes the approvals of a plan that ended.
 func lapse(tx Tx, id ident.PlanID, at time.Time) error {
-	open, err := tx.Approvals(id, true)
+	all, err := tx.Approvals(id, false)
 	if err != nil {
 		return err
 	}
-	for _, a := range open {
-		a.State, a.Decided = plan.Lapsed, &at
+	for _, a := range all {
+		switch a.State {
+		case plan.Open:
+			a.Decided = &at
+		case plan.Approved:
+		default:
+			continue
+		}
+		a.State = plan.Lapsed
 		if err := tx.UpdateApproval(a); err != nil {
 			return err
 		}
@@ -111,6 +167,9 @@ func lapse(tx Tx, id ident.PlanID, at time.Time) error {
 // next run. An approval that was decided already is fault.Conflict.
 func (e *Engine) Decide(ctx context.Context, id ident.ApprovalID, yes bool, text string) (plan.Approval, error) {
 	var a plan.Approval
+	if !utf8.ValidString(text) {
+		return a, fault.New(fault.Invalid, "the text is not UTF-8")
+	}
 	err := e.Store.Update(ctx, func(tx Tx) error {
 		var err error
 		if a, err = tx.Approval(id); err != nil {

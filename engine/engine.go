@@ -42,6 +42,7 @@ type Engine struct {
 	Config
 	specs   map[string]tool.Spec
 	schemas sync.Map // tool name → *jsonschema.Resolved
+	held    sync.Map // ident.PlanID → true, while this process carries it on
 }
 
 // New returns an engine. It starts nothing.

@@ -31,14 +31,16 @@ func (r *run) stepGate(ctx context.Context) (bool, error) {
 		if moved, err := r.sandboxMoved(ctx); moved || err != nil {
 			return false, err
 		}
-		if why := r.ungated(); why != nil {
-			return true, why
+		if r.ungated() != nil {
+			return false, r.reopen(ctx)
 		}
 	}
 	bound := r.gateHash(to)
 	guard := r.p.Profile.Guard.Check(policy.GuardInput{Tool: "apply", Apply: to == plan.PhaseApply, Cost: r.cost()})
 	guarded := to == plan.PhaseApply && !guard.Allowed
-	free := r.p.Ordered == to || r.p.Profile.Auto(plan.GateTask(next.Phase), policy.Confidence{})
+	ordered := r.p.Ordered == to && (to != plan.PhaseApply || r.p.OrderedFor == bound)
+	auto := r.p.Profile.Auto(plan.GateTask(next.Phase), policy.Confidence{}) && !r.p.Profile.Safety.RequireHumanApproval
+	free := ordered || auto
 	if free && !guarded {
 		return false, r.enterPhase(ctx, to, nil)
 	}
@@ -86,10 +88,34 @@ func (r *run) enterPhase(ctx context.Context, to plan.Phase, granted *plan.Appro
 	}
 	next.Status, next.Reason = status, ""
 	if next.Ordered == to {
-		next.Ordered = ""
+		next.Ordered, next.OrderedFor = "", ""
 	}
 	next.Turn, next.TurnFrom, next.Node, next.ActorEnd, next.Repairs = 0, 0, "", false, 0
-	return r.move(ctx, next, func(tx Tx) error { return spend(tx, granted) })
+	return r.move(ctx, next, func(tx Tx) error {
+		if err := spend(tx, granted); err != nil {
+			return err
+		}
+		return r.lapseSame(tx, plan.ApproveGate, string(to))
+	})
+}
+
+// lapseSame closes the approvals of that kind and subject that could still be
+// given or used.
+func (r *run) lapseSame(tx Tx, kind plan.ApprovalKind, subject string) error {
+	all, err := tx.Approvals(r.p.ID, false)
+	if err != nil {
+		return err
+	}
+	for _, a := range all {
+		if a.Kind != kind || a.Subject != subject || (a.State != plan.Open && a.State != plan.Approved) {
+			continue
+		}
+		a.State = plan.Lapsed
+		if err := tx.UpdateApproval(a); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spend marks an approval as used.
@@ -125,7 +151,8 @@ func (r *run) approvals(ctx context.Context) (all []plan.Approval, err error) {
 }
 
 // ask stores an approval and makes the plan wait for it. Others of the same
-// subject that are open lapse: what they were bound to is gone.
+// subject lapse, given or not: what they were bound to is gone. A question at a
+// gate takes the place of an order that did not open it.
 func (r *run) ask(ctx context.Context, a plan.Approval, also func(Tx) error) error {
 	next := r.p
 	to, err := plan.Next(next.Status, plan.Ask)
@@ -135,6 +162,9 @@ func (r *run) ask(ctx context.Context, a plan.Approval, also func(Tx) error) err
 	a.ID = ident.ApprovalID(r.IDs.New())
 	a.Plan, a.State, a.Created = r.p.ID, plan.Open, r.Now()
 	next.Status, next.Reason = to, a.Summary
+	if a.Kind == plan.ApproveGate {
+		next.Ordered, next.OrderedFor = "", ""
+	}
 	ev := r.event(r.p.ID, "approval.asked", fields{"id": a.ID, "kind": a.Kind, "summary": a.Summary})
 	return r.move(ctx, next, func(tx Tx) error {
 		if also != nil {
@@ -142,45 +172,33 @@ func (r *run) ask(ctx context.Context, a plan.Approval, also func(Tx) error) err
 				return err
 			}
 		}
-		open, err := tx.Approvals(r.p.ID, true)
-		if err != nil {
+		if err := r.lapseSame(tx, a.Kind, a.Subject); err != nil {
 			return err
-		}
-		for _, old := range open {
-			if old.Kind == a.Kind && old.Subject == a.Subject {
-				old.State = plan.Lapsed
-				if err := tx.UpdateApproval(old); err != nil {
-					return err
-				}
-			}
 		}
 		return tx.InsertApproval(a)
 	}, ev)
 }
 
-// stepWaiting goes on when every question of the plan is answered, or when a
-// person ordered the phase whose gate it waits at.
+// stepWaiting goes on when the plan's question is answered, or when a person
+// ordered the phase whose gate it waits at. A plan asks one question at a time,
+// so the question is the newest one.
 func (r *run) stepWaiting(ctx context.Context) (bool, error) {
 	all, err := r.approvals(ctx)
 	if err != nil {
 		return false, err
 	}
-	var rejected *plan.Approval
-	gate := false
-	for _, a := range all {
-		switch {
-		case a.State == plan.Open && a.Kind == plan.ApproveGate && plan.Phase(a.Subject) == r.p.Ordered:
-			gate = true // stepGate looks again, and lets the order or a guard decide
-		case a.State == plan.Open:
-			return true, nil
-		case a.State == plan.Approved && a.Kind == plan.ApproveGate:
-			gate = true
-		case a.State == plan.Rejected:
-			rejected = &a
-		}
+	if len(all) == 0 {
+		return false, fault.New(fault.Corrupt, "plan %s waits, and there is no question", r.p.ID)
 	}
-	if rejected != nil && rejected.Kind != plan.ApproveToolCall && rejected.Kind != plan.ApproveDecision {
-		return r.rejected(ctx, *rejected, all)
+	q := all[len(all)-1]
+	gate := q.Kind == plan.ApproveGate
+	switch {
+	case q.State == plan.Open && gate && plan.Phase(q.Subject) == r.p.Ordered:
+		// stepGate looks again, and lets the order or a guard decide.
+	case q.State == plan.Open:
+		return true, nil
+	case q.State == plan.Rejected && (gate || q.Kind == plan.ApproveFix):
+		return r.rejected(ctx, q)
 	}
 	next := r.p
 	on := plan.Resume
@@ -191,61 +209,53 @@ func (r *run) stepWaiting(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	next.Reason = ""
-	for _, a := range all {
-		if a.Kind == plan.ApproveFix && a.State == plan.Approved {
-			next.FixGiven = true
-		}
-	}
 	return false, r.move(ctx, next, func(tx Tx) error {
-		for _, a := range all {
-			switch {
-			case a.Kind == plan.ApproveFix && a.State == plan.Approved:
-				a.State = plan.Used
-			case a.Kind == plan.ApproveGate && a.State == plan.Open:
-				a.State = plan.Lapsed
-			default:
-				continue
-			}
-			if err := tx.UpdateApproval(a); err != nil {
-				return err
-			}
+		if q.State != plan.Open {
+			return nil
 		}
-		return nil
+		q.State = plan.Lapsed
+		return tx.UpdateApproval(q)
 	})
 }
 
 // rejected handles a no at a gate or to a fix. Guidance becomes a decision of
-// the person's and sends the actor back to work; without it the plan pauses.
-func (r *run) rejected(ctx context.Context, a plan.Approval, all []plan.Approval) (bool, error) {
+// the person's and sends the actor back to work; without it, and for a graph,
+// which cannot be told anything, the plan pauses.
+func (r *run) rejected(ctx context.Context, a plan.Approval) (bool, error) {
 	next := r.p
-	spent := func(tx Tx) error {
-		a.State = plan.Lapsed
+	a.State = plan.Lapsed
+	var said *plan.Decision
+	var events []plan.Event
+	if a.Guidance != "" && next.Phase != plan.PhaseAction {
+		d := r.intervention(a.Summary, a.Guidance)
+		said = &d
+		events = append(events, r.decisionEvent(said))
+	}
+	also := func(tx Tx) error {
+		if said != nil {
+			if err := r.insertDecision(tx, said, nil); err != nil {
+				return err
+			}
+		}
 		return tx.UpdateApproval(a)
 	}
-	if a.Guidance == "" || next.Phase == plan.PhaseAction {
-		to, err := plan.Next(next.Status, plan.Pause)
-		if err != nil {
+	var err error
+	if said == nil || r.actorNow().IsGraph() {
+		if next.Status, err = plan.Next(next.Status, plan.Pause); err != nil {
 			return false, err
 		}
-		next.Status, next.Reason, next.ActorEnd = to, "rejected: "+a.Summary, true
-		return true, r.move(ctx, next, spent)
+		next.Reason, next.ActorEnd = "rejected: "+a.Summary, true
+		if a.Guidance != "" {
+			next.Reason += "; no model is at work that could follow the guidance"
+		}
+		return true, r.move(ctx, next, also, events...)
 	}
-	to, err := plan.Next(next.Status, plan.Resume)
-	if err != nil {
+	if next.Status, err = plan.Next(next.Status, plan.Resume); err != nil {
 		return false, err
 	}
-	d := r.intervention(a.Summary, a.Guidance)
-	next.Status, next.Reason, next.ActorEnd, next.Node = to, "", false, ""
-	next.Inputs = append(append([]plan.Input{}, next.Inputs...), plan.Input{
-		Phase: next.Phase, Attempt: next.Attempt, After: next.Turn,
-		Slot: "guidance", Origin: "approval:" + string(a.ID), Text: "A person looked at this and says: " + a.Guidance,
-	})
-	return false, r.move(ctx, next, func(tx Tx) error {
-		if err := r.insertDecision(tx, &d, nil); err != nil {
-			return err
-		}
-		return spent(tx)
-	}, r.decisionEvent(&d))
+	next.Reason, next.ActorEnd, next.Repairs = "", false, 0
+	next.Inputs = r.said(next.Turn, "guidance", "approval:"+string(a.ID), "A person looked at this and says: "+a.Guidance)
+	return false, r.move(ctx, next, also, events...)
 }
 
 // intervention is the decision that a person's guidance becomes.

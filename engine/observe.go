@@ -52,7 +52,10 @@ func (r *run) observe(ctx context.Context, t *evidence.ToolCall, reported []stri
 	if len(deltas) == 0 {
 		return ob, nil
 	}
-	under := r.openDecision()
+	under := ident.DecisionID("") // what a person changes is never the actor's decision
+	if t != nil {
+		under = r.openDecision()
+	}
 	if under == "" {
 		if err := r.implicitDecision(ctx, &ob, t, deltas); err != nil {
 			return observation{}, err
@@ -139,15 +142,22 @@ func (r *run) implicitDecision(ctx context.Context, ob *observation, t *evidence
 // noteOdd records special files and changes to ignored paths, which are never
 // part of the change set.
 func (r *run) noteOdd(ob *observation, t *evidence.ToolCall, got Changes) {
+	found := func(kind evidence.GapKind, path, detail string) {
+		for _, g := range r.gaps {
+			if g.Kind == kind && g.Path == path && g.Detail == detail {
+				return // told when it appeared
+			}
+		}
+		g := r.gap(kind, t, path, detail)
+		ob.gaps = append(ob.gaps, g)
+		ob.events = append(ob.events, r.event(r.p.ID, "gap.found", fields{"kind": g.Kind, "path": g.Path, "detail": g.Detail}))
+	}
 	for _, path := range got.Special {
-		ob.gaps = append(ob.gaps, r.gap(evidence.GapOther, t, path, "neither a file nor a link; it is never followed and never applied"))
+		found(evidence.GapOther, path, "neither a file nor a link; it is never followed and never applied")
 	}
 	if len(got.Ignored) > 0 {
-		ob.gaps = append(ob.gaps, r.gap(evidence.GapIgnored, t, got.Ignored[0],
-			fmt.Sprintf("%d changed path(s) are ignored by the resource's own rules and are not applied", len(got.Ignored))))
-	}
-	for _, g := range ob.gaps {
-		ob.events = append(ob.events, r.event(r.p.ID, "gap.found", fields{"kind": g.Kind, "path": g.Path, "detail": g.Detail}))
+		found(evidence.GapIgnored, got.Ignored[0],
+			fmt.Sprintf("%d changed path(s) are ignored by the resource's own rules and are not applied", len(got.Ignored)))
 	}
 }
 
@@ -262,6 +272,7 @@ func (ob observation) store(tx Tx) error {
 func (ob observation) keep(r *run) {
 	if ob.seen {
 		r.changed = ob.set
+		r.gaps = append(r.gaps, ob.gaps...)
 	}
 }
 
@@ -298,33 +309,76 @@ func (r *run) sandboxMoved(ctx context.Context) (bool, error) {
 	if r.p.State != plan.Complete {
 		return true, nil
 	}
+	return true, r.reopen(ctx)
+}
+
+// reopen goes back from a phase that seemed done to checking its work.
+func (r *run) reopen(ctx context.Context) (err error) {
 	next := r.p
 	if next.Status, err = plan.Next(next.Status, plan.Reopen); err != nil {
-		return false, err
+		return err
 	}
 	next.Reason, next.ActorEnd = "", true
-	return true, r.move(ctx, next, nil)
+	return r.move(ctx, next, nil)
 }
 
 // restoreAfterCrash puts the sandbox back to the last recorded state, because a
 // tool was running when the process died and may have done anything. What it
 // left is kept in the blob store and named in a gap.
 func (r *run) restoreAfterCrash(ctx context.Context, box Sandbox, t evidence.ToolCall) error {
-	got, err := box.Changes(ctx)
+	g, err := r.putBack(ctx, box, evidence.GapTruncated, "the tool did not come to its end")
+	if err != nil || g == nil {
+		return err
+	}
+	g.ToolCall = t.ID
+	return r.commitGap(ctx, r.p, g)
+}
+
+// restoreAfterCheck does the same when a validation was running.
+func (r *run) restoreAfterCheck(ctx context.Context) error {
+	box, err := r.sandbox(ctx)
 	if err != nil {
 		return err
 	}
+	g, err := r.putBack(ctx, box, evidence.GapTruncated, "a validation did not come to its end")
+	if err != nil {
+		return err
+	}
+	next := r.p
+	next.Checking = false
+	return r.commitGap(ctx, next, g)
+}
+
+// putBack makes the sandbox what was last recorded. When it was something else
+// that is kept, and the gap, which is not stored yet, says where.
+func (r *run) putBack(ctx context.Context, box Sandbox, kind evidence.GapKind, why string) (*evidence.Gap, error) {
+	got, err := box.Changes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("look at the sandbox: %w", err)
+	}
 	if got.Set.Hash() == r.changed.Hash() {
-		return nil
+		return nil, nil
 	}
 	kept, err := r.putChanges(ctx, got.Set)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := box.Restore(ctx, r.changed); err != nil {
-		return fmt.Errorf("restore the sandbox: %w", err)
+		return nil, fmt.Errorf("restore the sandbox: %w", err)
 	}
-	g := r.gap(evidence.GapTruncated, &t, "", "the process died while the tool ran; the sandbox was put back, what it held is in blob "+kept)
-	return r.commit(ctx, r.p, func(tx Tx) error { return tx.InsertGap(&g) },
+	g := r.gap(kind, nil, "", why+"; the sandbox was put back, what it held is in blob "+kept)
+	return &g, nil
+}
+
+// commitGap stores next with a gap, if there is one.
+func (r *run) commitGap(ctx context.Context, next plan.Plan, g *evidence.Gap) error {
+	if g == nil {
+		return r.commit(ctx, next, nil)
+	}
+	err := r.commit(ctx, next, func(tx Tx) error { return tx.InsertGap(g) },
 		r.event(r.p.ID, "gap.found", fields{"kind": g.Kind, "detail": g.Detail}))
+	if err == nil {
+		r.gaps = append(r.gaps, *g)
+	}
+	return err
 }

@@ -45,6 +45,9 @@ func (r *run) stepPhase(ctx context.Context) (bool, error) {
 		return r.stepModel(ctx)
 	}
 	if r.p.Phase == plan.PhaseExecute {
+		if r.p.Checking {
+			return false, r.restoreAfterCheck(ctx)
+		}
 		if moved, err := r.sandboxMoved(ctx); moved || err != nil {
 			return false, err
 		}
@@ -150,7 +153,11 @@ func (r *run) finishPhase(ctx context.Context) error {
 
 // pause stops the plan with a reason that a person can act on.
 func (r *run) pause(ctx context.Context, kind fault.Kind, format string, args ...any) error {
-	next := r.p
+	return r.pauseAt(ctx, r.p, kind, format, args...)
+}
+
+// pauseAt is pause of a plan that is stored as next.
+func (r *run) pauseAt(ctx context.Context, next plan.Plan, kind fault.Kind, format string, args ...any) error {
 	to, err := plan.Next(next.Status, plan.Pause)
 	if err != nil {
 		return err

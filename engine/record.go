@@ -32,7 +32,7 @@ type decisionArgs struct {
 // recordDecision executes the record_decision tool: the decision, its edges
 // and, in Execute, a checkpoint of the sandbox, in one transaction with the
 // call's record.
-func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []byte, stored bool) error {
+func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []byte, stored bool, granted func(Tx) error) error {
 	d, ups, err := r.decisionFrom(t, args)
 	res := tool.Result{Status: tool.OK}
 	if err != nil {
@@ -49,7 +49,10 @@ func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []by
 	t.Status, t.Finished = res.Status, r.finished()
 	next := r.p
 	if res.Status != tool.OK {
-		return r.commitToolCall(ctx, next, t, stored, nil, r.toolEvent(t, res.Output))
+		if !r.uselessTurn(t.Turn) {
+			next.Repairs++
+		}
+		return r.commitToolCall(ctx, next, t, stored, granted, r.toolEvent(t, res.Output))
 	}
 	next.Repairs = 0
 	t.Decision = d.ID
@@ -65,6 +68,9 @@ func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []by
 		events = append(events, r.event(r.p.ID, "checkpoint.created", fields{"id": c.ID}))
 	}
 	return r.commitToolCall(ctx, next, t, stored, func(tx Tx) error {
+		if err := granted(tx); err != nil {
+			return err
+		}
 		if err := r.insertDecision(tx, &d, ups); err != nil {
 			return err
 		}
@@ -102,7 +108,7 @@ func (r *run) decisionFrom(t evidence.ToolCall, args []byte) (plan.Decision, []i
 		}
 		d.Parent = id
 	}
-	var ups []ident.DecisionID
+	ups := []ident.DecisionID{} // not nil, which would mean the parent
 	if !a.Independent && d.Parent != "" {
 		ups = append(ups, d.Parent)
 	}
@@ -151,13 +157,14 @@ func (r *run) root() ident.DecisionID {
 }
 
 // openDecision is the decision that work done now stands under: the last
-// active one of this Execute phase. There is none before the first.
+// active one of this Execute phase that the actor made. There is none before
+// the first.
 func (r *run) openDecision() ident.DecisionID {
 	if r.p.Phase != plan.PhaseExecute {
 		return ""
 	}
 	for _, d := range slices.Backward(r.decisions) {
-		if d.Phase == plan.PhaseExecute && d.Attempt == r.p.Attempt && d.Superseded == "" {
+		if d.Phase == plan.PhaseExecute && d.Attempt == r.p.Attempt && d.Superseded == "" && d.Type != plan.UserIntervention {
 			return d.ID
 		}
 	}

@@ -27,6 +27,7 @@ type run struct {
 	toolCalls []evidence.ToolCall // of the whole plan, by time
 	decisions []plan.Decision
 	results   []evidence.ValidationResult
+	gaps      []evidence.Gap
 	changed   plan.ChangeSet // what p.Changed names
 	box       Sandbox        // opened on first use
 	seen      map[string]string
@@ -52,20 +53,59 @@ func (e *Engine) Run(ctx context.Context, id ident.PlanID, order plan.Phase, emi
 	if err := r.begin(ctx, id, order); err != nil {
 		return err
 	}
-	key := fmt.Sprintf("%s.%d", id, r.p.Run)
-	err := e.Runner.Run(ctx, key, func(ctx context.Context, n int) (bool, error) {
-		crash.Point("engine.step")
-		return r.step(ctx, id)
-	})
+	stepped, err := r.carry(ctx, id)
+	if !stepped && ctx.Err() == nil && !heldElsewhere(err) {
+		// The process died after the durable run had ended and before the plan
+		// said so: that run only repeats its end.
+		next := r.p
+		next.Run++
+		if err := r.commit(ctx, next, nil); err != nil {
+			return err
+		}
+		_, err = r.carry(ctx, id)
+	}
 	if ctx.Err() != nil {
 		return r.stopped(context.WithoutCancel(ctx), id, ctx.Err())
 	}
 	return r.end(ctx, id, err)
 }
 
-// claim makes this process the plan's only runner.
+// carry runs the durable loop and reports whether it took any step.
+func (r *run) carry(ctx context.Context, id ident.PlanID) (stepped bool, err error) {
+	key := fmt.Sprintf("%s.%d", id, r.p.Run)
+	err = r.Runner.Run(ctx, key, func(ctx context.Context, n int) (bool, error) {
+		stepped = true
+		crash.Point("engine.step")
+		return r.step(ctx, id)
+	})
+	return stepped, err
+}
+
+// heldElsewhere tells the Busy of a run that somebody holds from that of a
+// store whose writers wait too long.
+func heldElsewhere(err error) bool {
+	return fault.Is(err, fault.Busy) && fault.As(err).Details["holder"] != nil
+}
+
+// claim makes this call of this process the plan's only runner.
 func (e *Engine) claim(ctx context.Context, id ident.PlanID) error {
-	take := func(tx Tx) error { return tx.Claim(id, e.Live.Self(), e.Now()) }
+	if _, taken := e.held.LoadOrStore(id, true); taken {
+		return fault.New(fault.Busy, "plan %s is being run by this process already", id)
+	}
+	err := e.claimStored(ctx, id)
+	if err != nil {
+		e.held.Delete(id)
+	}
+	return err
+}
+
+func (e *Engine) claimStored(ctx context.Context, id ident.PlanID) error {
+	take := func(tx Tx) error {
+		if err := tx.Claim(id, e.Live.Self(), e.Now()); err != nil {
+			return err
+		}
+		return forgetPause(tx, id)
+	}
 	err := e.Store.Update(ctx, take)
 	if !fault.Is(err, fault.Busy) {
 		return err
@@ -84,6 +124,7 @@ func (e *Engine) claim(ctx context.Context, id ident.PlanID) error {
 }
 
 func (e *Engine) release(ctx context.Context, id ident.PlanID) {
+	defer e.held.Delete(id)
 	err := e.Store.Update(ctx, func(tx Tx) error { return tx.Release(id, e.Live.Self()) })
 	if err != nil {
 		e.Log.Warn("release plan", "plan", id, "err", err)
@@ -122,13 +163,22 @@ func (r *run) enter(ctx context.Context, order plan.Phase) error {
 		case want < at:
 			return fault.New(fault.Conflict, "plan %s is %s, past %s", next.ID, next.Status, order).WithCode("IllegalTransition")
 		}
-		next.Ordered = order
+		next.Ordered, next.OrderedFor = order, ""
+		if order == plan.PhaseApply {
+			next.OrderedFor = r.changed.Hash()
+		}
 	}
 	switch next.State {
 	case plan.Paused, plan.Blocked, plan.Errored, plan.Constrained:
 		to, err := plan.Next(next.Status, plan.Resume)
 		if err != nil {
 			return err
+		}
+		if next.State == plan.Errored && next.Fault == fault.ValidationFailed.String() && next.Phase == plan.PhaseExecute {
+			// Whoever resumes wants another look: the cause may be gone, or the
+			// actor may try once more.
+			next.Fixes++
+			next.FixGiven = true
 		}
 		next.Status, next.Reason, next.Fault = to, "", ""
 		next.TurnFrom, next.Repairs = next.Turn, 0
@@ -143,7 +193,7 @@ func (r *run) end(ctx context.Context, id ident.PlanID, cause error) error {
 	if err := r.load(ctx, id); err != nil {
 		return err
 	}
-	if fault.Is(cause, fault.Busy) && r.p.State == plan.Running {
+	if heldElsewhere(cause) && r.p.State == plan.Running {
 		return cause // somebody else holds the run: leave it to them
 	}
 	next := r.p
@@ -194,7 +244,10 @@ func (r *run) load(ctx context.Context, id ident.PlanID) error {
 		if r.decisions, err = tx.Decisions(id); err != nil {
 			return err
 		}
-		r.results, err = tx.Results(id)
+		if r.results, err = tx.Results(id); err != nil {
+			return err
+		}
+		r.gaps, err = tx.Gaps(id)
 		return err
 	})
 	if err != nil {
@@ -276,7 +329,7 @@ func (r *run) asked(ctx context.Context) (bool, error) {
 		return false, r.Store.Update(ctx, func(tx Tx) error { return tx.PutSetting(wishKey(r.p.ID), "") })
 	}
 	next.Status, next.Reason = to, w.Reason
-	return true, r.move(ctx, next, func(tx Tx) error {
+	err = r.move(ctx, next, func(tx Tx) error {
 		if w.Trigger == plan.Cancel {
 			if err := lapse(tx, r.p.ID, r.Now()); err != nil {
 				return err
@@ -284,6 +337,13 @@ func (r *run) asked(ctx context.Context) (bool, error) {
 		}
 		return tx.PutSetting(wishKey(r.p.ID), "")
 	})
+	if err != nil || w.Trigger != plan.Cancel || w.Keep {
+		return true, err
+	}
+	if err := r.Sandboxes.Remove(ctx, r.p.ID); err != nil {
+		r.Log.Warn("remove the sandbox of a cancelled plan", "plan", r.p.ID, "err", err)
+	}
+	return true, nil
 }
 
 // commit stores next as the plan, with whatever f adds, in one transaction;

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cleveragents/agents/actor"
@@ -48,6 +49,7 @@ func (r *run) stepToolCall(ctx context.Context, w wanted) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	granted := func(Tx) error { return nil }
 	if w.row == nil || w.row.Status == tool.Waiting {
 		v, err := r.admit(ctx, t, args, w.tool.Arguments)
 		if err != nil {
@@ -59,18 +61,14 @@ func (r *run) stepToolCall(ctx context.Context, w wanted) (bool, error) {
 		case v.ask != "":
 			return true, r.askToolCall(ctx, t, v.ask, w.row != nil)
 		}
-		if v.granted != nil {
-			used := *v.granted
-			used.State = plan.Used
-			if err := r.commit(ctx, r.p, func(tx Tx) error { return tx.UpdateApproval(used) }); err != nil {
-				return false, err
-			}
-		}
+		// The approval is spent with the first record that the call goes ahead:
+		// a crash in between leaves both or neither.
+		granted = func(tx Tx) error { return spend(tx, v.granted) }
 	}
 	if t.Tool == RecordDecision {
-		return false, r.recordDecision(ctx, t, args, w.row != nil)
+		return false, r.recordDecision(ctx, t, args, w.row != nil, granted)
 	}
-	return false, r.runTool(ctx, t, args, w)
+	return false, r.runTool(ctx, t, args, w, granted)
 }
 
 // openRow makes the record of a call, or takes the one that is there. Args is
@@ -123,8 +121,10 @@ func (r *run) admit(ctx context.Context, t evidence.ToolCall, args []byte, raw s
 	if err := r.checkArgs(spec, args); err != nil {
 		return no("the arguments do not fit the tool's schema: %v", err)
 	}
-	if n := r.repeats(t, args); n > maxRepeats {
-		return no("this is the same call for the %dth time in the last %d; its result will not change. Do something else.", n, repeatWindow)
+	if why, err := r.loops(ctx, t, args); err != nil {
+		return verdict{}, err
+	} else if why != "" {
+		return no("%s; the result will not change. Do something else.", why)
 	}
 	return r.permit(ctx, t, spec, args)
 }
@@ -153,26 +153,44 @@ func (r *run) checkArgs(spec tool.Spec, args []byte) error {
 }
 
 // A call that is the same for more than maxRepeats of the last repeatWindow is
-// a loop (safety.md T25).
+// a loop, and so are repeatWindow calls that are only two different ones in
+// turn (safety.md T25).
 const (
 	maxRepeats   = 5
 	repeatWindow = 10
 )
 
-// repeats counts this call and its equals among the last ones of the phase.
-func (r *run) repeats(t evidence.ToolCall, args []byte) int {
-	all := r.phaseToolCalls()
+// loops says why this call, after the last ones of the phase, is a loop; ""
+// when it is none.
+func (r *run) loops(ctx context.Context, t evidence.ToolCall, args []byte) (string, error) {
+	all := slices.DeleteFunc(r.phaseToolCalls(), func(old evidence.ToolCall) bool { return old.ID == t.ID })
 	all = all[max(0, len(all)-(repeatWindow-1)):]
-	n := 1
+	this := t.Tool + " " + evidence.Hash(args)
+	n, seen := 1, map[string]bool{this: true}
 	for _, old := range all {
-		if old.ID == t.ID || old.Tool != t.Tool {
-			continue
+		args := old.Executed
+		if args == "" { // it did not run
+			raw, err := r.blob(ctx, old.Proposed)
+			if err != nil {
+				return "", err
+			}
+			if canonical, err := decode.JSONValue("arguments", raw); err == nil {
+				raw = canonical
+			}
+			args = evidence.Hash(raw)
 		}
-		if old.Executed == evidence.Hash(args) || old.Proposed == t.Proposed {
+		key := old.Tool + " " + args
+		if seen[key] = true; key == this {
 			n++
 		}
 	}
-	return n
+	switch {
+	case n > maxRepeats:
+		return fmt.Sprintf("this is the same call for the %dth time in the last %d", n, repeatWindow), nil
+	case len(all) == repeatWindow-1 && len(seen) <= 2:
+		return fmt.Sprintf("the last %d calls are two calls in turn", repeatWindow), nil
+	}
+	return "", nil
 }
 
 // permit asks the guard and the profile. A person's earlier answer counts when
@@ -265,11 +283,16 @@ func (r *run) refuse(ctx context.Context, t evidence.ToolCall, v verdict) error 
 // counts once, however many bad calls it holds.
 func (r *run) uselessTurn(turn int) bool {
 	for _, t := range r.phaseToolCalls() {
-		if t.Turn == turn && t.Status == tool.Refused {
+		if t.Turn == turn && useless(t) {
 			return true
 		}
 	}
 	return false
+}
+
+// useless reports whether a call was one that no tool could take.
+func useless(t evidence.ToolCall) bool {
+	return t.Status == tool.Refused || t.Tool == RecordDecision && t.Status.Done() && t.Status != tool.OK
 }
 
 // askToolCall makes the plan wait for a person's word on one call.
@@ -321,7 +344,7 @@ func (r *run) commitToolCall(ctx context.Context, next plan.Plan, t evidence.Too
 // runTool runs an admitted call. A tool that may write is recorded as running
 // first; when that record is found after a crash, the sandbox is put back to
 // the last recorded state before the tool runs again.
-func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w wanted) error {
+func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w wanted, granted func(Tx) error) error {
 	box, err := r.sandbox(ctx)
 	if err != nil {
 		return err
@@ -341,12 +364,13 @@ func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w w
 		if t.Executed, err = r.put(ctx, args); err != nil {
 			return err
 		}
-		err := r.commitToolCall(ctx, r.p, t, stored, nil,
+		err := r.commitToolCall(ctx, r.p, t, stored, granted,
 			r.event(r.p.ID, "tool.started", fields{"tool": t.Tool, "summary": summary(args)}))
 		if err != nil {
 			return err
 		}
 		stored = true
+		granted = func(Tx) error { return nil }
 		crash.Point("engine.tool.started")
 	} else {
 		t.Executed = evidence.Hash(args)
@@ -367,11 +391,11 @@ func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w w
 		return fmt.Errorf("tool %s: %w", t.Tool, err)
 	}
 	crash.Point("engine.tool.ran")
-	return r.finishTool(ctx, t, res, stored, !cap.ReadOnly)
+	return r.finishTool(ctx, t, res, stored, !cap.ReadOnly, granted)
 }
 
 // finishTool records the outcome of a call and everything it changed.
-func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Result, stored, wrote bool) error {
+func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Result, stored, wrote bool, granted func(Tx) error) error {
 	var err error
 	if t.Output, err = r.put(ctx, []byte(res.Output)); err != nil {
 		return err
@@ -392,7 +416,13 @@ func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Resu
 		next.Changed = ob.changedBlob
 	}
 	events := append(ob.events, r.toolEvent(t, res.Output))
-	if err := r.commitToolCall(ctx, next, t, stored, ob.store, events...); err != nil {
+	err = r.commitToolCall(ctx, next, t, stored, func(tx Tx) error {
+		if err := granted(tx); err != nil {
+			return err
+		}
+		return ob.store(tx)
+	}, events...)
+	if err != nil {
 		return err
 	}
 	ob.keep(r)
@@ -417,7 +447,7 @@ func summary(args []byte) string {
 	if json.Unmarshal(args, &m) != nil {
 		return ""
 	}
-	for _, key := range []string{"path", "script", "argv", "pattern", "from", "question"} {
+	for _, key := range []string{"script", "argv", "pattern", "from", "path", "question"} {
 		if v, ok := m[key]; ok {
 			return clip(fmt.Sprint(v), 120)
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cleveragents/agents/action"
 	"github.com/cleveragents/agents/actor"
@@ -33,6 +34,9 @@ type UseInput struct {
 // Use makes a plan from an action: everything it depends on is looked up,
 // checked (Preflight) and copied in. Nothing is stored when anything is wrong.
 func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
+	if err := in.checkText(); err != nil {
+		return plan.Plan{}, err
+	}
 	a, _, err := e.Action(ctx, in.Action)
 	if err != nil {
 		return plan.Plan{}, err
@@ -99,6 +103,20 @@ func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
 		return tx.AppendEvent(&ev)
 	})
 	return p, err
+}
+
+// checkText refuses what a record or a request could not say as it is.
+func (in UseInput) checkText() error {
+	all := append([]string{in.Prompt}, in.Invariants...)
+	for _, v := range in.Args {
+		all = append(all, v)
+	}
+	for _, s := range all {
+		if !utf8.ValidString(s) {
+			return fault.New(fault.Invalid, "%s: the text is not UTF-8", strings.ToValidUTF8(clip(s, 80), "\uFFFD"))
+		}
+	}
+	return nil
 }
 
 // resolveProfile finds the profile that counts and locks it into the plan.

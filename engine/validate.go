@@ -53,7 +53,7 @@ func (r *run) validate(ctx context.Context, v tool.Validation, hash string) erro
 		ID: ident.ResultID(r.IDs.New()), Plan: r.p.ID, Attempt: r.p.Attempt, Round: r.p.Fixes,
 		Name: v.Name, Mode: v.Mode, ChangeSet: hash, Started: r.Now(),
 	}
-	out, err := r.check(ctx, v)
+	out, g, err := r.check(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -65,49 +65,58 @@ func (r *run) validate(ctx context.Context, v tool.Validation, hash string) erro
 	ev := r.event(r.p.ID, "validation.finished", fields{
 		"name": v.Name, "mode": v.Mode, "verdict": res.Verdict, "message": res.Message,
 	})
-	err = r.commit(ctx, r.p, func(tx Tx) error { return tx.InsertResult(res) }, ev)
+	next := r.p
+	next.Checking = false
+	err = r.commit(ctx, next, func(tx Tx) error {
+		if g != nil {
+			if err := tx.InsertGap(g); err != nil {
+				return err
+			}
+		}
+		return tx.InsertResult(res)
+	}, ev)
 	if err == nil {
 		r.results = append(r.results, res)
 	}
 	return err
 }
 
-func (r *run) check(ctx context.Context, v tool.Validation) (CheckOutcome, error) {
+// check runs the program of a validation. The plan says meanwhile that one is
+// running, so that what a killed one left is not taken for a person's work.
+// The gap tells what it changed.
+func (r *run) check(ctx context.Context, v tool.Validation) (out CheckOutcome, g *evidence.Gap, err error) {
 	values := r.values()
-	var err error
 	if v.Command, err = actor.Expand(v.Command, values); err != nil {
-		return CheckOutcome{}, fault.New(fault.Invalid, "validation %s: %w", v.Name, err)
+		return out, nil, fault.New(fault.Invalid, "validation %s: %w", v.Name, err)
 	}
 	v.Argv = slices.Clone(v.Argv)
 	for i := range v.Argv {
 		if v.Argv[i], err = actor.Expand(v.Argv[i], values); err != nil {
-			return CheckOutcome{}, fault.New(fault.Invalid, "validation %s: %w", v.Name, err)
+			return out, nil, fault.New(fault.Invalid, "validation %s: %w", v.Name, err)
 		}
 	}
 	if strings.TrimSpace(v.Command) == "" && len(v.Argv) == 0 {
-		return CheckOutcome{Verdict: tool.Skipped, Message: "no command was given"}, nil
+		return CheckOutcome{Verdict: tool.Skipped, Message: "no command was given"}, nil, nil
 	}
 	box, err := r.sandbox(ctx)
 	if err != nil {
-		return CheckOutcome{}, err
+		return out, nil, err
 	}
-	out, err := r.Checker.Check(ctx, box.Dir(), v)
+	next := r.p
+	next.Checking = true
+	if err := r.commit(ctx, next, nil); err != nil {
+		return out, nil, err
+	}
+	out, err = r.Checker.Check(ctx, box.Dir(), v)
 	if ctx.Err() != nil {
-		return CheckOutcome{}, ctx.Err()
+		return out, nil, ctx.Err()
 	}
 	if err != nil {
-		return CheckOutcome{}, fmt.Errorf("validation %s: %w", v.Name, err)
+		return out, nil, fmt.Errorf("validation %s: %w", v.Name, err)
 	}
-	got, err := box.Changes(ctx)
-	if err != nil {
-		return CheckOutcome{}, err
-	}
-	if got.Set.Hash() != r.changed.Hash() {
-		if err := box.Restore(ctx, r.changed); err != nil {
-			return CheckOutcome{}, fmt.Errorf("put back what validation %s changed: %w", v.Name, err)
-		}
-	}
-	return out, nil
+	crash.Point("engine.checked")
+	g, err = r.putBack(ctx, box, evidence.GapUntracked, "something was changed while validation "+v.Name+" ran")
+	return out, g, err
 }
 
 // judgement is what the verdicts mean for the phase.
@@ -136,14 +145,19 @@ func (r *run) judge(ctx context.Context) (judgement, error) {
 		return halt, r.fail(ctx, fault.ValidationFailed, "%s", said)
 	}
 	if r.p.Fixes >= r.p.Profile.Safety.MaxRetriesPerStep && !r.p.FixGiven {
-		return halt, r.fail(ctx, fault.ValidationFailed, "%s; %d rounds of fixing did not help", said, r.p.Fixes)
+		return halt, r.fail(ctx, fault.ValidationFailed, "%s; still so in round %d of fixing", said, r.p.Fixes)
 	}
-	if !r.p.FixGiven && !r.p.Profile.Auto(policy.FixValidation, policy.Confidence{}) {
+	subject := fmt.Sprintf("%s/%d", r.p.Phase, r.p.Fixes)
+	granted, err := r.grant(ctx, plan.ApproveFix, subject, r.changed.Hash())
+	if err != nil {
+		return halt, err
+	}
+	if granted == nil && !r.p.FixGiven && !r.p.Profile.Auto(policy.FixValidation, policy.Confidence{}) {
 		if r.p.NoInput {
 			return halt, r.fail(ctx, fault.ValidationFailed, "%s", said)
 		}
 		return halt, r.ask(ctx, plan.Approval{
-			Kind: plan.ApproveFix, Subject: fmt.Sprintf("%s/%d", r.p.Phase, r.p.Fixes), Bound: r.changed.Hash(),
+			Kind: plan.ApproveFix, Subject: subject, Bound: r.changed.Hash(),
 			Summary: "let the actor try to fix " + said,
 		}, nil)
 	}
@@ -155,7 +169,7 @@ func (r *run) judge(ctx context.Context) (judgement, error) {
 	next.Fixes++
 	next.FixGiven, next.ActorEnd = false, false
 	next.Inputs = r.said(next.Turn, "validation", "validation:"+string(bad[0].ID), text)
-	return workOn, r.commit(ctx, next, nil, r.event(r.p.ID, "validation.fix", fields{"round": next.Fixes, "validations": names}))
+	return workOn, r.commit(ctx, next, func(tx Tx) error { return spend(tx, granted) }, r.event(r.p.ID, "validation.fix", fields{"round": next.Fixes, "validations": names}))
 }
 
 // failing are the required validations whose newest result does not pass.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -149,4 +150,26 @@ func (w *world) status(p plan.Plan, want plan.State) {
 	if p.State != want {
 		w.t.Fatalf("the plan is %s (%s), want %s", p.Status, p.Reason, want)
 	}
+}
+
+// setPlan changes the stored plan behind the engine's back: for what no
+// operation sets yet, and for states that only a crash leaves.
+func (w *world) setPlan(id ident.PlanID, f func(*plan.Plan)) {
+	w.t.Helper()
+	must(w.t, w.Store.Update(context.Background(), func(tx engine.Tx) error {
+		p, err := tx.Plan(id)
+		if err != nil {
+			return err
+		}
+		was := p.Status
+		f(&p)
+		if p.Status != was {
+			data, err := json.Marshal(map[string]string{"from": was.String(), "to": p.Status.String()})
+			must(w.t, err)
+			if err := tx.AppendEvent(&plan.Event{Plan: id, At: time.Now(), Type: "plan.state", Data: data}); err != nil {
+				return err
+			}
+		}
+		return tx.UpdatePlan(&p)
+	}))
 }

@@ -21,13 +21,16 @@ type Plan struct {
 	Name    string       `json:"name"`    // namespaced; unique among top-level plans
 	Project string       `json:"project"` // the project's name
 	Status
-	Reason  string `json:"reason,omitempty"`   // why it is not running, for a person
-	Fault   string `json:"fault,omitempty"`    // fault.Kind's name where it stopped for one
-	Attempt int    `json:"attempt"`            // 1, plus one a correction
-	Run     int    `json:"run"`                // durable runs begun; names the run
-	RunOpen bool   `json:"run_open"`           // the last run did not end: its process died or was stopped
-	Ordered Phase  `json:"ordered,omitempty"`  // the phase that a person told the plan to enter
-	NoInput bool   `json:"no_input,omitempty"` // nobody can be asked
+	Reason  string `json:"reason,omitempty"`  // why it is not running, for a person
+	Fault   string `json:"fault,omitempty"`   // fault.Kind's name where it stopped for one
+	Attempt int    `json:"attempt"`           // 1, plus one a correction
+	Run     int    `json:"run"`               // durable runs begun; names the run
+	RunOpen bool   `json:"run_open"`          // the last run did not end: its process died or was stopped
+	Ordered Phase  `json:"ordered,omitempty"` // the phase that a person told the plan to enter
+	// OrderedFor is the hash of the change set that the order to apply is
+	// bound to: what is changed later was not ordered.
+	OrderedFor string `json:"ordered_for,omitempty"`
+	NoInput    bool   `json:"no_input,omitempty"` // nobody can be asked
 
 	// How far the actor of the running phase got.
 	Turn     int     `json:"turn"`           // model calls or graph nodes begun in this phase and attempt
@@ -37,6 +40,7 @@ type Plan struct {
 	Repairs  int     `json:"repairs"`        // turns in a row that were no use
 	Fixes    int     `json:"fixes"`          // rounds of fixing validations
 	FixGiven bool    `json:"fix_given"`      // a person allowed one more round
+	Checking bool    `json:"checking"`       // a validation runs in the sandbox
 	Inputs   []Input `json:"inputs,omitempty"`
 
 	Action    action.Action     `json:"action"`
