@@ -13,8 +13,10 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/tool"
 )
 
 func TestUsageErrors(t *testing.T) {
@@ -289,6 +291,28 @@ func TestUngated(t *testing.T) {
 		w.run(args...)
 		if all := w.out.String() + w.err.String(); !strings.Contains(all, "\x1b[33mungated") {
 			t.Errorf("%v: %q", args, all)
+		}
+	}
+}
+
+func TestGating(t *testing.T) {
+	two := []tool.Validation{{Name: "a", Mode: tool.Required}, {Name: "b", Mode: tool.Required}, {Name: "c", Mode: tool.Informational}}
+	for _, c := range []struct {
+		a, b tool.Verdict
+		want string
+	}{
+		{tool.Passed, tool.Passed, "\x1b[32m2 of 2 required passed"},
+		{tool.Passed, tool.Skipped, "\x1b[33m1 of 2 required passed, 1 skipped"},
+		{tool.Skipped, tool.Skipped, "\x1b[33mungated (no required validation ran)"},
+		{tool.Passed, tool.NotPassed, "1 of 2 required passed"},
+		{tool.Passed, tool.CouldNotLook, "1 of 2 required passed"},
+		{tool.Passed, "", "1 of 2 required passed"},
+	} {
+		v := a2a.PlanView{Results: []evidence.ValidationResult{{Name: "a", Verdict: tool.NotPassed}, {Name: "a", Verdict: c.a}, {Name: "b", Verdict: c.b}, {Name: "c", Verdict: tool.Passed}}}
+		v.Plan.Action.Validations = two
+		got := string(gating(styles{on: true}, v))
+		if !strings.Contains(got, c.want) || strings.Contains(got, "\x1b[32m") != strings.Contains(c.want, "\x1b[32m") {
+			t.Errorf("%s and %s: %q, want %q", c.a, c.b, got, c.want)
 		}
 	}
 }

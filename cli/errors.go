@@ -55,7 +55,7 @@ func (a *app) writeError(err error) {
 				a.say("  %s: %v", k, e.Details[k])
 			}
 		}
-		if e.Hint != "" {
+		if e.Hint != "" && !slices.Contains(a.out.next, e.Hint) {
 			_, _ = fmt.Fprintf(a.env.Stderr, "%s %s\n", st.warn("hint:"), escapeText(strings.TrimSpace(e.Hint)))
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/plan"
@@ -117,7 +119,7 @@ func golden(t *testing.T, name, got string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
-		t.Errorf("%s:\ngot:\n%s\nwant:\n%s", path, got, want)
+	if d := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); d != "" {
+		t.Errorf("%s (-want +got):\n%s", path, d)
 	}
 }

@@ -21,6 +21,9 @@ const (
 	abandoned          // Ctrl-C twice: the plan is given up
 )
 
+// grace is how long a plan whose time ran out may take to its next safe point.
+const grace = 10 * time.Second
+
 // followed is one running operation that streams. The plan's id is known from
 // the first event on; before it, stopping means cancelling the context.
 type followed struct {
@@ -55,11 +58,10 @@ func follow[Q any](ctx context.Context, a *app, o a2a.Op[Q, a2a.PlanOutcome], q 
 		out, err := a2a.Call(runCtx, f.client, o, q, f.event)
 		done <- answer{out, err}
 	}()
-	var clock <-chan time.Time
-	if a.flags.timeout > 0 {
-		t := time.NewTimer(a.flags.timeout)
-		defer t.Stop()
-		clock = t.C
+	clock := time.NewTimer(a.flags.timeout)
+	defer clock.Stop()
+	if a.flags.timeout == 0 {
+		clock.Stop()
 	}
 	for {
 		select {
@@ -75,11 +77,15 @@ func follow[Q any](ctx context.Context, a *app, o a2a.Op[Q, a2a.PlanOutcome], q 
 					WithHint("agents plan status %s tells how it is", f.ref())
 			}
 			f.signal(ctx)
-		case <-clock:
-			if f.why == running {
+		case <-clock.C:
+			switch f.why {
+			case running:
 				f.why = ranOut
 				f.show.note("the time is up: pausing at the next safe point")
 				f.pause(ctx)
+				clock.Reset(grace)
+			case ranOut:
+				f.cancel() // the safe point is too far away: what runs now is cut short
 			}
 		}
 	}

@@ -205,6 +205,21 @@ func TestTimeoutPauses(t *testing.T) {
 	})
 }
 
+// A plan that comes to no safe point in time is cut short and can be resumed.
+func TestTimeoutCutsShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld((&held{deaf: true}).answers())
+		began := time.Now()
+		w.want(t, 124, "--timeout", "90s", "plan", "execute")
+		if took := time.Since(began); took != 90*time.Second+grace {
+			t.Errorf("took %s", took)
+		}
+		if !strings.Contains(w.err.String(), "next: agents plan resume "+planID) {
+			t.Errorf("stderr %s", &w.err)
+		}
+	})
+}
+
 func TestTimeoutOfAShortOperation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(map[string]any{"plan/list": answerer(func(ctx context.Context, _ any, _ func(plan.Event)) (any, error) {

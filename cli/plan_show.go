@@ -126,15 +126,23 @@ func gating(st styles, v a2a.PlanView) safe {
 			latest[r.Name] = r.Verdict
 		}
 	}
-	passed := 0
+	passed, skipped := 0, 0
 	for _, verdict := range latest {
-		if verdict == tool.Passed {
+		switch verdict {
+		case tool.Passed:
 			passed++
+		case tool.Skipped:
+			skipped++
 		}
 	}
 	text := fmt.Sprintf("%d of %d required passed", passed, required)
-	if passed == required {
+	switch {
+	case skipped == required:
+		return st.warn("ungated (no required validation ran)")
+	case passed == required:
 		return st.good(text)
+	case passed+skipped == required:
+		return st.warn(fmt.Sprintf("%s, %d skipped", text, skipped))
 	}
 	return st.bad(text)
 }
