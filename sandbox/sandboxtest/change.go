@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cleveragents/agents/plan"
@@ -14,6 +15,7 @@ func changes(t *testing.T, b Backend) {
 	r := live(t, map[string]string{
 		"same": "s", "edit": "one", "gone": "g", "mode": "m", "link": "-> same", "relink": "-> same",
 		"todir": "f", "d/e/f": "x", "tofile/in": "y", "hollow/": "", "tolink": "z",
+		"big": strings.Repeat("0123456789abcdef", 80<<10),
 	})
 	s, _ := b.fork(t, r)
 	diff(t, "no changes", plan.ChangeSet{}, b.changes(t, s).Set)
@@ -23,9 +25,11 @@ func changes(t *testing.T, b Backend) {
 	must(t, os.RemoveAll(filepath.Join(dir, "tofile")))
 	put(t, dir, map[string]string{
 		"edit": "two", "relink": "-> edit", "todir/x": "new", "tofile": "now", "n/e/w": "+x new", "tolink": "-> same", "empty/": "",
+		"big": strings.Repeat("0123456789ABCDEF", 80<<10),
 	})
 	got := b.changes(t, s)
 	diff(t, "changes", map[string]string{
+		"big":       "file 644 1310720 to file 644 1310720",
 		"edit":      "file 644 3 to file 644 3",
 		"gone":      "file 644 1 to absent",
 		"mode":      "file 644 1 to file 755 1",
@@ -41,6 +45,11 @@ func changes(t *testing.T, b Backend) {
 	sorted.Sort()
 	diff(t, "order", sorted, got.Set)
 	for _, c := range got.Set {
+		if c.Before.Hash != "" { // what was replaced can be shown and undone
+			stored, err := b.Blobs.Get(context.Background(), c.Before.Hash)
+			must(t, err)
+			diff(t, "size of what was "+c.Path, c.Before.Size, int64(len(stored)))
+		}
 		if c.After.Kind == plan.Absent {
 			continue
 		}
@@ -63,7 +72,7 @@ func changes(t *testing.T, b Backend) {
 	diff(t, "a second look", got, b.changes(t, s))
 	f, err := s.Base(context.Background(), res, "edit")
 	must(t, err)
-	diff(t, "edit in the base", got.Set[0].Before, f)
+	diff(t, "edit in the base", got.Set[1].Before, f)
 	f, err = s.Base(context.Background(), res, "n/e/w")
 	must(t, err)
 	diff(t, "a new path in the base", plan.FileState{Kind: plan.Absent}, f)
