@@ -160,9 +160,10 @@ func (r *run) turnMessages(ctx context.Context, c evidence.Call) ([]actor.Messag
 }
 
 func (r *run) toolCallAt(turn, index int) (evidence.ToolCall, bool) {
-	for _, t := range r.phaseToolCalls() {
-		if t.Turn == turn && t.Index == index {
-			return t, true
+	for i := range r.toolCalls {
+		t := &r.toolCalls[i]
+		if t.Turn == turn && t.Index == index && t.Phase == r.p.Phase && t.Attempt == r.p.Attempt {
+			return *t, true
 		}
 	}
 	return evidence.ToolCall{}, false

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -286,7 +285,7 @@ func TestValidationChangesNothing(t *testing.T) {
 // A validation that was cut short left something: it is not a person's work.
 func TestInterruptedValidationIsPutBack(t *testing.T) {
 	tree, stop, begun := t.TempDir(), filepath.Join(t.TempDir(), "stop"), filepath.Join(t.TempDir(), "begun")
-	must(t, syscall.Mkfifo(begun, 0o600))
+	must(t, mkfifo(begun))
 	write(t, tree, map[string]string{"marker.txt": "m\n"})
 	ctx, cancel := context.WithCancel(context.Background())
 	w, _ := modelWorld(t, t.TempDir(), tree, builder(t, func(turn int, r scripted.Request) scripted.Reply {

@@ -167,11 +167,12 @@ type SettingTx interface {
 }
 
 // Blobs keeps bytes by their SHA-256. Put of bytes that are there is cheap and
-// not an error; a blob is durable when Put returns. Get checks the hash and
-// returns fault.Corrupt when it does not match, fault.NotFound when it is not
-// there.
+// not an error; a blob is durable when Put returns, and so are all of PutAll,
+// whose hashes are in the order of bs. Get checks the hash and returns
+// fault.Corrupt when it does not match, fault.NotFound when it is not there.
 type Blobs interface {
 	Put(ctx context.Context, b []byte) (hash string, err error)
+	PutAll(ctx context.Context, bs [][]byte) (hashes []string, err error)
 	Get(ctx context.Context, hash string) ([]byte, error)
 }
 

@@ -33,11 +33,10 @@ type run struct {
 	seen      map[string]string
 	cache     map[string][]byte // blobs read or written by this run
 	cached    int
+	due       map[string][]byte // blobs to be stored before the next commit
+	dueSize   int
 	loaded    bool
 }
-
-// maxCache bounds the bytes of blobs that a run keeps in memory.
-const maxCache = 64 << 20
 
 // Run carries the plan on until it ends, waits for a person, pauses or fails.
 // Order, when set, is the phase that a person told the plan to enter; the gate
@@ -346,11 +345,15 @@ func (r *run) asked(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// commit stores next as the plan, with whatever f adds, in one transaction;
-// then it tells the events. A nil f adds nothing.
+// commit stores the blobs that are due, then next as the plan, with whatever f
+// adds, in one transaction; then it tells the events. A nil f adds nothing.
 func (r *run) commit(ctx context.Context, next plan.Plan, f func(Tx) error, events ...plan.Event) error {
 	next.Updated = r.Now()
 	version := next.Version
+	if err := r.flush(ctx); err != nil {
+		r.loaded = false
+		return err
+	}
 	err := r.Store.Update(ctx, func(tx Tx) error {
 		next.Version = version // the function may run again
 		if f != nil {
@@ -391,38 +394,6 @@ func (r *run) move(ctx context.Context, next plan.Plan, f func(Tx) error, events
 func (r *run) tell(ev plan.Event) {
 	if r.emit != nil {
 		r.emit(ev)
-	}
-}
-
-// blob reads a blob through the run's cache.
-func (r *run) blob(ctx context.Context, hash string) ([]byte, error) {
-	if b, ok := r.cache[hash]; ok {
-		return b, nil
-	}
-	b, err := r.Blobs.Get(ctx, hash)
-	if err != nil {
-		return nil, err
-	}
-	r.remember(hash, b)
-	return b, nil
-}
-
-// put stores bytes and keeps them at hand.
-func (r *run) put(ctx context.Context, b []byte) (string, error) {
-	hash, err := r.Blobs.Put(ctx, b)
-	if err == nil {
-		r.remember(hash, b)
-	}
-	return hash, err
-}
-
-func (r *run) remember(hash string, b []byte) {
-	if r.cached+len(b) > maxCache {
-		r.cache, r.cached = map[string][]byte{}, 0
-	}
-	if len(b) <= maxCache/4 {
-		r.cache[hash] = b
-		r.cached += len(b)
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -33,6 +35,10 @@ type noModel struct{}
 func (noModel) Generate(context.Context, actor.Request, func(string)) (actor.Response, error) {
 	return actor.Response{}, fault.New(fault.Internal, "a graph actor asked a model")
 }
+
+// programs is the one runner of programs in this process: what belongs to a run
+// is known by a number that each runner counts for itself.
+var programs = sync.OnceValue(func() *proc.Runner { return proc.New(time.Now) })
 
 // world is an engine on real hands in a temporary directory.
 type world struct {
@@ -68,7 +74,7 @@ func newWorld(t testing.TB, data, tree string, model engine.Model, actions []act
 	must(t, err)
 	stockActors, err := stock.Actors()
 	must(t, err)
-	programs := proc.New(time.Now)
+	programs := programs()
 	w := &world{t: t, data: data, tree: tree, Engine: engine.New(engine.Config{
 		Store: db, Blobs: blobs, Model: model,
 		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
@@ -173,3 +179,5 @@ func (w *world) setPlan(id ident.PlanID, f func(*plan.Plan)) {
 		return tx.UpdatePlan(&p)
 	}))
 }
+
+func mkfifo(path string) error { return syscall.Mkfifo(path, 0o600) }
