@@ -39,7 +39,7 @@ func (r *run) stepApply(ctx context.Context) (bool, error) {
 		for _, c := range r.of(b) {
 			crash.Point("engine.apply.file")
 			err := r.Target.Write(ctx, b.Location, c)
-			if fault.Is(err, fault.Conflict) {
+			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Denied) {
 				return true, r.collide(ctx, b, []plan.Change{c})
 			}
 			if err != nil {
@@ -76,13 +76,28 @@ func (r *run) of(b plan.Base) plan.ChangeSet {
 }
 
 // moved returns the changes whose target is neither what it was nor what it
-// should become.
+// should become. One that is behind a link now is looked at no further.
 func (r *run) moved(ctx context.Context, b plan.Base, set plan.ChangeSet) ([]plan.Change, error) {
+	if len(set) == 0 {
+		return nil, nil
+	}
 	paths := make([]string, len(set))
 	for i, c := range set {
 		paths[i] = c.Path
 	}
 	now, err := r.Target.States(ctx, b.Location, paths)
+	if fault.Is(err, fault.Denied) && len(set) > 1 {
+		half := len(set) / 2 // find those it is about
+		out, err := r.moved(ctx, b, set[:half])
+		if err != nil {
+			return nil, err
+		}
+		rest, err := r.moved(ctx, b, set[half:])
+		return append(out, rest...), err
+	}
+	if fault.Is(err, fault.Denied) {
+		return set, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("apply: %w", err)
 	}
