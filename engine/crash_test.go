@@ -3,30 +3,53 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cleveragents/agents/crash"
 	"github.com/cleveragents/agents/crash/crashtest"
+	"github.com/cleveragents/agents/demo"
 	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/llm"
 	"github.com/cleveragents/agents/plan"
 )
 
 // childEnv makes the test binary a process that carries one plan to its end:
-// "<case>\n<data>\n<tree>".
+// "<case>\n<data>\n<tree>\n<plan>", without a plan the only one there is.
 const childEnv = "AGENTS_ENGINE_TEST_CHILD"
+
+// busyExit is how a child ends that finds the plan run by another.
+const busyExit = 3
 
 func TestMain(m *testing.M) {
 	spec := os.Getenv(childEnv)
 	if spec == "" {
+		// These tests wait for the disk much more than they compute.
+		flag.Parse()
+		if err := flag.Set("test.parallel", "8"); err != nil {
+			panic(err)
+		}
 		os.Exit(m.Run())
 	}
 	parts := strings.Split(spec, "\n")
-	if err := child(parts[0], parts[1], parts[2]); err != nil {
+	if err := child(parts[0], parts[1], parts[2], ident.PlanID(parts[3])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		if fault.Is(err, fault.Busy) {
+			os.Exit(busyExit)
+		}
 		os.Exit(1)
 	}
 	os.Exit(0)
@@ -45,7 +68,7 @@ func (b *bench) Fatal(args ...any)            { fmt.Fprintln(os.Stderr, args...)
 func (b *bench) Fatalf(f string, args ...any) { b.Fatal(fmt.Sprintf(f, args...)) }
 
 // child makes the plan of the case when there is none, and carries it on.
-func child(name, data, tree string) error {
+func child(name, data, tree string, id ident.PlanID) error {
 	c := crashCases()[name]
 	tb := &bench{}
 	w := c.world(tb, data, tree)
@@ -54,49 +77,275 @@ func child(name, data, tree string) error {
 			f()
 		}
 	}()
-	var all []plan.Plan
-	w.view(func(tx engine.Tx) (err error) {
-		all, err = tx.Plans(engine.PlanFilter{})
-		return err
-	})
-	if len(all) == 0 {
-		all = append(all, w.use(c.use))
+	if id == "" {
+		all := w.plans()
+		if len(all) == 0 {
+			all = append(all, w.use(c.use))
+		}
+		id = all[0].ID
 	}
-	if p := w.run(all[0], ""); p.State != plan.Applied {
+	if err := w.Run(context.Background(), id, "", nil); err != nil {
+		return err
+	}
+	if p := w.plan(id); p.State != plan.Applied {
 		return fmt.Errorf("the plan is %s: %s", p.Status, p.Reason)
 	}
 	return nil
 }
 
+func (w *world) plans() (all []plan.Plan) {
+	w.t.Helper()
+	w.view(func(tx engine.Tx) (err error) {
+		all, err = tx.Plans(engine.PlanFilter{})
+		return err
+	})
+	return all
+}
+
 // crashCase is a plan that is killed at every point.
 type crashCase struct {
-	files map[string]string
+	files func(t *testing.T, tree string)
 	use   engine.UseInput
 	world func(tb testing.TB, data, tree string) *world
-	// check looks at what a finished plan left.
-	check func(t *testing.T, w *world, p plan.Plan)
+	// check looks at what a finished plan left in the tree.
+	check func(t *testing.T, tree string)
 }
 
 func crashCases() map[string]crashCase {
 	return map[string]crashCase{
 		"command": {
-			files: map[string]string{"a.txt": "one\n", "log.txt": "", "gone.txt": "x\n"},
+			files: func(t *testing.T, tree string) {
+				write(t, tree, map[string]string{"a.txt": "one\n", "log.txt": "", "gone.txt": "x\n"})
+			},
 			use: engine.UseInput{Action: "builtin/command", Profile: "ci", Args: map[string]string{
-				// Not idempotent: a run that is not put back before it is run again shows.
-				"command": "echo line >> log.txt; sed -i s/one/two/ a.txt; rm gone.txt", "validate": "test $(wc -l < log.txt) = 1",
+				// Not idempotent: a run that is not put back before it is run again
+				// shows, and so does litter of the validation.
+				"command":  "echo line >> log.txt; sed -i s/one/two/ a.txt; rm gone.txt",
+				"validate": "test $(wc -l < log.txt) = 1; v=$?; echo litter >> log.txt; echo x > litter; exit $v",
 			}},
 			world: func(tb testing.TB, data, tree string) *world { return newWorld(tb, data, tree, noModel{}, nil, nil) },
-			check: func(t *testing.T, w *world, p plan.Plan) {
-				if got := read(t, w.tree, "log.txt"); got != "line\n" {
-					t.Errorf("log.txt is %q", got)
+			check: func(t *testing.T, tree string) {
+				if diff := cmp.Diff(map[string]string{"log.txt": "line\n", "a.txt": "two\n"}, files(t, tree)); diff != "" {
+					t.Errorf("the tree:\n%s", diff)
 				}
-				if got := read(t, w.tree, "a.txt"); got != "two\n" {
-					t.Errorf("a.txt is %q", got)
+			},
+		},
+		"model": {
+			files: func(t *testing.T, tree string) { must(t, os.MkdirAll(tree, 0o755)); must(t, demo.Write(tree)) },
+			use:   engine.UseInput{Action: demo.Action, Profile: "ci"},
+			world: func(tb testing.TB, data, tree string) *world {
+				return demoWorld(tb, data, tree, func(p llm.Provider) llm.Provider {
+					p.Transport = &tally{tb, filepath.Join(filepath.Dir(data), "requests"), p.Transport}
+					return p
+				})
+			},
+			check: func(t *testing.T, tree string) {
+				if out, err := exec.Command("sh", "-c", "cd '"+tree+"' && sh test.sh").CombinedOutput(); err != nil {
+					t.Errorf("the demonstration is not mended: %s", out)
 				}
-				w.decisions(p, 3)
 			},
 		},
 	}
+}
+
+// tally is a transport that adds a line to a file before each request.
+type tally struct {
+	tb   testing.TB
+	file string
+	next http.RoundTripper
+}
+
+func (t *tally) RoundTrip(r *http.Request) (*http.Response, error) {
+	f, err := os.OpenFile(t.file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	must(t.tb, err)
+	_, err = f.WriteString("request\n")
+	must(t.tb, err)
+	must(t.tb, f.Close())
+	return t.next.RoundTrip(r)
+}
+
+func lines(file string) int {
+	b, _ := os.ReadFile(file) // none is none
+	return strings.Count(string(b), "\n")
+}
+
+// story is what of a plan's records is the same in every run of it.
+func (w *world) story(p plan.Plan) (out []string) {
+	w.t.Helper()
+	r := w.records(p.ID)
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	question := map[ident.DecisionID]string{}
+	for _, d := range r.decisions {
+		question[d.ID] = d.Question
+		add("decision %d %s %s: %s, %s, implicit %v, checkpoint %v", d.Seq, d.Phase, d.Type, d.Question, d.Chosen, d.Implicit, d.Checkpoint != "")
+	}
+	for _, e := range r.edges {
+		add("edge %s > %s", question[e.Up], question[e.Down])
+	}
+	for _, c := range r.calls {
+		add("call %s %d %s", c.Phase, c.Turn, c.Stop)
+	}
+	for _, t := range r.toolCalls {
+		add("tool call %s %d.%d %s %s under %s", t.Phase, t.Turn, t.Index, t.Tool, t.Status, question[t.Decision])
+	}
+	for _, h := range r.hunks {
+		add("hunk %d %s %s %.8s>%.8s %v under %s", h.Seq, h.Path, h.Origin, h.Before.Hash, h.After.Hash, h.Ranges, question[h.Decision])
+	}
+	for _, v := range r.results {
+		add("result %d %s %s", v.Round, v.Name, v.Verdict)
+	}
+	add("%d checkpoints", len(r.points))
+	return out
+}
+
+// shards is how many parts the points of a case are shared out to.
+const shards = 4
+
+// TestKilledAtEveryStep kills the process at each point of a plan, then lets a
+// new process resume: every plan arrives, with the files and the records of one
+// that was never killed. An answer that was stored is not asked for again. //
+// T33, T48: the part of Apply's first form
+func TestKilledAtEveryStep(t *testing.T) {
+	for name, c := range crashCases() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			undisturbed := newRun(t, name, c)
+			must(t, undisturbed.child(t))
+			story, requests := undisturbed.look(t)
+			var mu sync.Mutex
+			total := 0
+			t.Cleanup(func() {
+				t.Logf("killed at %d points", total)
+				if total < 20 {
+					t.Errorf("only %d points were reached", total)
+				}
+			})
+			for k := range shards {
+				t.Run(fmt.Sprint("shard ", k), func(t *testing.T) {
+					t.Parallel()
+					var r *killed
+					n := crashtest.Walk(t, func(t *testing.T, env []string) error {
+						r = newRun(t, name, c)
+						return r.child(t, append(share(t, env, k), crash.LogEnv+"="+r.log)...)
+					}, func(t *testing.T) {
+						must(t, r.child(t))
+						got, n := r.look(t)
+						if diff := cmp.Diff(story, got); diff != "" {
+							t.Errorf("killed at %s:\n%s", r.place(t), diff)
+						}
+						more := 0
+						if r.place(t) == "engine.answered" {
+							more = 1 // paid, and not yet stored
+						}
+						if n != requests+more {
+							t.Errorf("killed at %s: %d requests, want %d", r.place(t), n, requests+more)
+						}
+					})
+					mu.Lock()
+					total += n
+					mu.Unlock()
+				})
+			}
+		})
+	}
+}
+
+// share makes the n-th point of shard k a point of the whole.
+func share(t *testing.T, env []string, k int) []string {
+	t.Helper()
+	n, err := strconv.Atoi(strings.TrimPrefix(env[0], crash.AtEnv+"="))
+	must(t, err)
+	return []string{crash.AtEnv + "=" + strconv.Itoa((n-1)*shards+k+1)}
+}
+
+// killed is one plan of a case in directories of its own.
+type killed struct {
+	name, data, tree, log string
+	crashCase
+}
+
+func newRun(t *testing.T, name string, c crashCase) *killed {
+	t.Helper()
+	dir := t.TempDir()
+	r := &killed{name, filepath.Join(dir, "data"), filepath.Join(dir, "tree"), filepath.Join(dir, "log"), c}
+	must(t, os.MkdirAll(r.data, 0o700))
+	c.files(t, r.tree)
+	return r
+}
+
+func (r *killed) child(t *testing.T, env ...string) error {
+	t.Helper()
+	return runChild(t, r.name, r.data, r.tree, "", env)
+}
+
+// place is the point at which the process was killed, or its last.
+func (r *killed) place(t *testing.T) string {
+	t.Helper()
+	b, err := os.ReadFile(r.log)
+	must(t, err)
+	return lastWord(string(b))
+}
+
+func lastWord(s string) string {
+	words := strings.Fields(s)
+	return words[len(words)-1]
+}
+
+// look checks what the finished plan left, and returns its story and how many
+// requests it took.
+func (r *killed) look(t *testing.T) (story []string, requests int) {
+	t.Helper()
+	tb := &inner{TB: t}
+	w := r.world(tb, r.data, r.tree)
+	defer tb.close()
+	all := w.plans()
+	if len(all) != 1 {
+		t.Fatalf("%d plans", len(all))
+	}
+	w.status(all[0], plan.Applied)
+	w.audit()
+	r.check(t, r.tree)
+	if n := w.trees(all[0]); n > 0 {
+		t.Errorf("%d trees are left", n)
+	}
+	return w.story(all[0]), lines(filepath.Join(filepath.Dir(r.data), "requests"))
+}
+
+// inner is a test whose cleanup comes earlier.
+type inner struct {
+	testing.TB
+	cleanup []func()
+}
+
+func (b *inner) Cleanup(f func()) { b.cleanup = append(b.cleanup, f) }
+
+func (b *inner) close() {
+	for i := len(b.cleanup) - 1; i >= 0; i-- {
+		b.cleanup[i]()
+	}
+}
+
+func runChild(t *testing.T, name, data, tree string, id ident.PlanID, env []string) error {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), os.Args[0], "-test.run=^$")
+	cmd.Env = append(append(os.Environ(), childEnv+"="+strings.Join([]string{name, data, tree, string(id)}, "\n")), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil && len(env) == 0 {
+		t.Logf("%s", out)
+	}
+	return err
+}
+
+// exitCode is how a child ended by itself.
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	if err != nil {
+		return -1
+	}
+	return 0
 }
 
 // decisions checks how many the plan has, and that none is there twice.
@@ -119,56 +368,6 @@ func (w *world) decisions(p plan.Plan, want int) {
 	if len(ds) != want {
 		w.t.Errorf("%d decisions, want %d", len(ds), want)
 	}
-}
-
-// TestKilledAtEveryStep kills the process at each point of a plan, then lets a
-// new process resume: every plan arrives, with the files, the decisions and the
-// events of one that was never killed. // T33, T48: the part of Apply's first form
-func TestKilledAtEveryStep(t *testing.T) {
-	for name, c := range crashCases() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var data, tree string
-			n := crashtest.Walk(t, func(t *testing.T, env []string) error {
-				dir := t.TempDir()
-				data, tree = filepath.Join(dir, "data"), filepath.Join(dir, "tree")
-				must(t, os.MkdirAll(data, 0o700))
-				write(t, tree, c.files)
-				return runChild(t, name, data, tree, env)
-			}, func(t *testing.T) {
-				if err := runChild(t, name, data, tree, nil); err != nil {
-					t.Fatalf("resume: %v", err)
-				}
-				w := c.world(t, data, tree)
-				var all []plan.Plan
-				w.view(func(tx engine.Tx) (err error) {
-					all, err = tx.Plans(engine.PlanFilter{})
-					return err
-				})
-				if len(all) != 1 {
-					t.Fatalf("%d plans", len(all))
-				}
-				w.status(all[0], plan.Applied)
-				c.check(t, w, all[0])
-				w.eventsInOrder(all[0])
-			})
-			t.Logf("killed at %d points", n)
-			if n < 10 {
-				t.Errorf("only %d points were reached", n)
-			}
-		})
-	}
-}
-
-func runChild(t *testing.T, name, data, tree string, env []string) error {
-	t.Helper()
-	cmd := exec.CommandContext(context.Background(), os.Args[0], "-test.run=^$")
-	cmd.Env = append(append(os.Environ(), childEnv+"="+name+"\n"+data+"\n"+tree), env...)
-	out, err := cmd.CombinedOutput()
-	if err != nil && len(env) == 0 {
-		t.Logf("%s", out)
-	}
-	return err
 }
 
 // eventsInOrder checks that the plan's events have no gap and that each change
