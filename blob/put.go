@@ -65,7 +65,7 @@ func (s *Store) PutAll(ctx context.Context, bs [][]byte) (hashes []string, err e
 		if there {
 			continue
 		}
-		f, name, err := s.temp(hash[:2])
+		f, name, err := s.temp()
 		if err != nil {
 			return nil, fault.New(fault.Unavailable, "put blob: %w", err)
 		}
@@ -157,7 +157,7 @@ func (s *Store) PutFrom(ctx context.Context, r io.Reader) (string, int64, error)
 		hash, err := s.Put(ctx, head)
 		return hash, int64(n), err
 	}
-	f, name, err := s.temp("00")
+	f, name, err := s.temp()
 	if err != nil {
 		return "", 0, fault.New(fault.Unavailable, "put blob: %w", err)
 	}

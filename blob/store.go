@@ -2,7 +2,7 @@
 //
 // A blob lies at dir/ab/abcdef…: one byte that names the codec, then the bytes
 // as they are or, when that is shorter, as one zstd frame. Writing is: temp
-// file beside its place, fsync, rename, fsync of the directory; so a name
+// file in the same tree, fsync, rename, fsync of the directory; so a name
 // either does not exist or holds the whole of a blob, several processes may
 // write at once, and a crash leaves at most temp files, which Sweep removes.
 // Reading hashes what it decoded and refuses what does not match.
@@ -39,7 +39,11 @@ const (
 	codecZstd byte = 1
 )
 
-const tempPrefix = "tmp-"
+// Temp files are made in one of the directories of blobs.
+const (
+	tempDir    = "00"
+	tempPrefix = "tmp-"
+)
 
 // Store is a directory of blobs. It is safe for concurrent use.
 type Store struct {
@@ -173,11 +177,13 @@ func checkHash(hash string) error {
 	return nil
 }
 
-// temp makes a new file in dir. Its name holds the process id, so that two
-// processes rarely try the same; O_EXCL makes sure.
-func (s *Store) temp(dir string) (*os.File, string, error) {
+// temp makes a new file. Its name holds the process id, so that two processes
+// rarely try the same; O_EXCL makes sure. All are made in one directory: a file
+// system keeps the files of a directory together, so that those of a batch
+// share the blocks that a sync has to write.
+func (s *Store) temp() (*os.File, string, error) {
 	for {
-		name := dir + "/" + tempPrefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatUint(s.seq.Add(1), 36)
+		name := tempDir + "/" + tempPrefix + strconv.Itoa(os.Getpid()) + "-" + strconv.FormatUint(s.seq.Add(1), 36)
 		f, err := s.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			continue
