@@ -71,7 +71,7 @@ func (r *run) flush(ctx context.Context) error {
 
 func (r *run) remember(hash string, b []byte) {
 	if r.cached+len(b) > maxCache {
-		r.cache, r.cached = map[string][]byte{}, 0
+		r.cache, r.cached, r.answers = map[string][]byte{}, 0, nil
 	}
 	if _, ok := r.cache[hash]; ok || len(b) > maxCache/4 {
 		return

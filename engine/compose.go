@@ -181,8 +181,12 @@ func (r *run) withInputs(ms []actor.Message, after int) []actor.Message {
 	return ms
 }
 
-// response reads the stored answer of a call.
+// response reads the stored answer of a call. What it returns is shared: every
+// turn composes the whole conversation, so each answer is decoded once.
 func (r *run) response(ctx context.Context, c evidence.Call) (actor.Response, error) {
+	if resp, ok := r.answers[c.Message]; ok {
+		return resp, nil
+	}
 	b, err := r.blob(ctx, c.Message)
 	if err != nil {
 		return actor.Response{}, err
@@ -191,6 +195,10 @@ func (r *run) response(ctx context.Context, c evidence.Call) (actor.Response, er
 	if err := json.Unmarshal(b, &resp); err != nil {
 		return actor.Response{}, fault.New(fault.Corrupt, "answer of call %s: %w", c.ID, err)
 	}
+	if r.answers == nil {
+		r.answers = map[string]actor.Response{}
+	}
+	r.answers[c.Message] = resp
 	return resp, nil
 }
 

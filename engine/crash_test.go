@@ -210,8 +210,9 @@ func TestKilledAtEveryStep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			undisturbed := newRun(t, name, c)
-			must(t, undisturbed.child(t))
+			must(t, undisturbed.child(t, crash.LogEnv+"="+undisturbed.log))
 			story, requests := undisturbed.look(t)
+			points := undisturbed.points(t)
 			var mu sync.Mutex
 			total := 0
 			t.Cleanup(func() {
@@ -226,10 +227,11 @@ func TestKilledAtEveryStep(t *testing.T) {
 					var r *killed
 					n := crashtest.Walk(t, func(t *testing.T, env []string) error {
 						r = newRun(t, name, c)
-						return r.child(t, append(share(t, env, k), crash.LogEnv+"="+r.log)...)
+						return r.child(t, share(t, env, points, k), crash.LogEnv+"="+r.log)
 					}, func(t *testing.T) {
 						must(t, r.child(t))
 						got, n := r.look(t)
+						r.diedWhere(t, points)
 						if diff := cmp.Diff(story, got); diff != "" {
 							t.Errorf("killed at %s:\n%s", r.place(t), diff)
 						}
@@ -250,12 +252,48 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// share makes the n-th point of shard k a point of the whole.
-func share(t *testing.T, env []string, k int) []string {
+// point is a place where the process can be killed, and which of its kind.
+type point struct {
+	n    int
+	name string
+}
+
+// points reads where an undisturbed run can be killed. A step begins with
+// nothing done since the last was recorded, so that is one place and not two.
+func (r *killed) points(t *testing.T) (out []point) {
+	t.Helper()
+	b, err := os.ReadFile(r.log)
+	must(t, err)
+	names := strings.Fields(string(b))
+	for i, name := range names {
+		if name != "durable.recorded" || i+1 == len(names) || names[i+1] != "engine.step" {
+			out = append(out, point{i + 1, name})
+		}
+	}
+	return append(out, point{len(names) + 1, ""})
+}
+
+// share makes the n-th point of shard k a point of the whole; what is past the
+// last is none.
+func share(t *testing.T, env []string, points []point, k int) string {
 	t.Helper()
 	n, err := strconv.Atoi(strings.TrimPrefix(env[0], crash.AtEnv+"="))
 	must(t, err)
-	return []string{crash.AtEnv + "=" + strconv.Itoa((n-1)*shards+k+1)}
+	i := min((n-1)*shards+k, len(points)-1)
+	return crash.AtEnv + "=" + strconv.Itoa(points[i].n)
+}
+
+// diedWhere checks that a run that was killed was so at its point.
+func (r *killed) diedWhere(t *testing.T, points []point) {
+	t.Helper()
+	b, err := os.ReadFile(r.log)
+	must(t, err)
+	n := strings.Count(string(b), "\n")
+	for _, p := range points {
+		if p.n == n && p.name != r.place(t) {
+			t.Errorf("killed at %s, want %s", r.place(t), p.name)
+		}
+	}
 }
 
 // killed is one plan of a case in directories of its own.

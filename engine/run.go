@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/crash"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
@@ -33,7 +34,8 @@ type run struct {
 	seen      map[string]string
 	cache     map[string][]byte // blobs read or written by this run
 	cached    int
-	due       map[string][]byte // blobs to be stored before the next commit
+	answers   map[string]actor.Response // decoded, by the blob; read only
+	due       map[string][]byte         // blobs to be stored before the next commit
 	dueSize   int
 	loaded    bool
 }
