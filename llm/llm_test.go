@@ -377,7 +377,9 @@ func TestCancelEndsACallThatHangs(t *testing.T) {
 				time.AfterFunc(20*time.Millisecond, end)
 			}
 			resp, err := tt.m.Generate(ctx, tt.r, func(string) { end() })
-			if took := time.Since(at); took > 100*time.Millisecond {
+			// It is a matter of microseconds; the bound only tells a busy machine
+			// from a call that waits for its hanging peer.
+			if took := time.Since(at); took > 5*time.Second {
 				t.Errorf("took %v after cancel", took)
 			}
 			if !errors.Is(err, context.Canceled) || len(resp.Message.Pieces) > 0 {
