@@ -1,11 +1,14 @@
 package a2a
 
 import (
+	"time"
+
 	"github.com/cleveragents/agents/action"
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
 	"github.com/cleveragents/agents/project"
 	"github.com/cleveragents/agents/resource"
 )
@@ -198,9 +201,42 @@ type FaultView struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
+// PlanDetail is a plan as it was made and where it is: what a person may rely
+// on, without the bookkeeping of the loop.
+type PlanDetail struct {
+	ID      ident.PlanID `json:"id"`
+	Name    string       `json:"name"`
+	Project string       `json:"project"`
+	plan.Status
+	Reason    string            `json:"reason,omitempty"`
+	Fault     string            `json:"fault,omitempty"`
+	Attempt   int               `json:"attempt"`
+	Fixes     int               `json:"fixes"` // rounds of fixing validations
+	Action    action.Action     `json:"action"`
+	Args      map[string]string `json:"args"`
+	Prompt    string            `json:"prompt,omitempty"`
+	Strategy  actor.Config      `json:"strategy_actor"`
+	Execution actor.Config      `json:"execution_actor"`
+	Profile   policy.Profile    `json:"profile"`
+	ProfileBy string            `json:"profile_by"`
+	Bases     []plan.Base       `json:"bases"`
+	Created   time.Time         `json:"created"`
+	Updated   time.Time         `json:"updated"`
+}
+
+// DetailOf is the detail of a plan.
+func DetailOf(p plan.Plan) PlanDetail {
+	return PlanDetail{
+		ID: p.ID, Name: p.Name, Project: p.Project, Status: p.Status, Reason: p.Reason, Fault: p.Fault,
+		Attempt: p.Attempt, Fixes: p.Fixes, Action: p.Action, Args: p.Args, Prompt: p.Prompt,
+		Strategy: p.Strategy, Execution: p.Execution, Profile: p.Profile, ProfileBy: p.ProfileBy,
+		Bases: p.Bases, Created: p.Created, Updated: p.Updated,
+	}
+}
+
 // PlanView is a plan with all that belongs to it.
 type PlanView struct {
-	Plan        plan.Plan                   `json:"plan"`
+	Plan        PlanDetail                  `json:"plan"`
 	Held        bool                        `json:"held"`
 	Next        []string                    `json:"next,omitempty"`
 	Approvals   []plan.Approval             `json:"approvals"`

@@ -67,7 +67,7 @@ func sampleDiff() a2a.DiffView {
 
 func sampleShow() a2a.PlanView {
 	v := a2a.PlanView{
-		Plan: plan.Plan{
+		Plan: a2a.PlanDetail{
 			ID: planID, Name: "local/fix-1", Project: "local/shop", Status: plan.Status{Phase: plan.PhaseExecute, State: plan.Complete},
 			Attempt: 1, ProfileBy: "action", Action: action.Action{Name: "local/fix", Validations: []tool.Validation{
 				{Name: "build", Mode: tool.Required}, {Name: "lint", Mode: tool.Informational},

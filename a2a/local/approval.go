@@ -5,6 +5,7 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
 )
@@ -34,10 +35,11 @@ func (f *Facade) approval(ctx context.Context, ref string) (a plan.Approval, err
 			if err != nil {
 				return err
 			}
-			if n := len(all); n > 0 {
-				a = all[n-1]
-				return nil
+			if len(all) == 0 {
+				return fault.New(fault.NotFound, "nothing waits for a person")
 			}
+			a = all[len(all)-1]
+			return nil
 		}
 		id, err := find(tx, "approval", ref)
 		if err != nil {

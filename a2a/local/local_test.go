@@ -129,6 +129,21 @@ func TestInitMakesOneProjectOfADirectory(t *testing.T) {
 	refused(t, f, a2a.ProjectInit(), a2a.ProjectInitRequest{Dir: other, Name: "my-project"}, fault.Exists)
 }
 
+func TestADirectoryIsAProjectOnlyWhenItIsMadeOne(t *testing.T) {
+	f, _ := newFacade(t)
+	dir := t.TempDir()
+	refused(t, f, a2a.ProjectShow(), a2a.NameQuery{Name: dir}, fault.NotFound)
+	refused(t, f, a2a.PlanList(), a2a.PlanListQuery{Project: dir}, fault.NotFound)
+	refused(t, f, a2a.ApprovalShow(), a2a.RefQuery{Ref: "@last"}, fault.NotFound)
+	if got := do(t, f, a2a.ProjectList(), a2a.Nothing{}); len(got.Projects) != 0 {
+		t.Fatalf("looking made %+v", got.Projects)
+	}
+	do(t, f, a2a.PlanUse(), a2a.PlanUseRequest{Action: "builtin/command", Project: dir, Args: map[string]string{"command": "true"}})
+	if got := do(t, f, a2a.ProjectShow(), a2a.NameQuery{Name: dir}); got.Current {
+		t.Errorf("a plan's project became the current one: %+v", got)
+	}
+}
+
 func TestTooWideDirectoriesAreRefused(t *testing.T) {
 	f, home := newFacade(t)
 	link := filepath.Join(t.TempDir(), "link")

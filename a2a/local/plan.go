@@ -12,7 +12,7 @@ import (
 )
 
 func (f *Facade) planUse(ctx context.Context, q a2a.PlanUseRequest, emit func(plan.Event)) (a2a.PlanOutcome, error) {
-	project, err := f.projectName(ctx, q.Project, q.Force)
+	project, err := f.projectToUse(ctx, q.Project, q.Force)
 	if err != nil {
 		return a2a.PlanOutcome{}, err
 	}
@@ -131,7 +131,7 @@ func (f *Facade) planList(ctx context.Context, q a2a.PlanListQuery, _ func(plan.
 	out := a2a.PlansView{Plans: []a2a.PlanSummary{}}
 	filter := engine.PlanFilter{Phase: q.Phase, State: q.State, Limit: q.Limit}
 	if q.Project != "" {
-		name, err := f.projectName(ctx, q.Project, false)
+		name, err := f.projectName(ctx, q.Project)
 		if err != nil {
 			return out, err
 		}
@@ -155,12 +155,14 @@ func (f *Facade) planList(ctx context.Context, q a2a.PlanListQuery, _ func(plan.
 }
 
 func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.PlanView, err error) {
+	var p plan.Plan
 	err = f.view(ctx, func(tx engine.Tx) error {
-		if v.Plan, err = planIn(tx, q.Ref); err != nil {
+		if p, err = planIn(tx, q.Ref); err != nil {
 			return err
 		}
-		id := v.Plan.ID
-		s, err := f.summary(ctx, tx, v.Plan)
+		v.Plan = a2a.DetailOf(p)
+		id := p.ID
+		s, err := f.summary(ctx, tx, p)
 		if err != nil {
 			return err
 		}
@@ -197,12 +199,12 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 		v.Usage.Output += max(c.Usage.Output, 0)
 		v.Usage.CacheRead += max(c.Usage.CacheRead, 0)
 	}
-	d, err := f.diff(ctx, v.Plan, nil)
+	d, err := f.diff(ctx, p, nil)
 	if err != nil {
 		return v, err
 	}
 	v.Changed = stats(d)
-	v.Next = f.next(v.Plan, open(v.Approvals))
+	v.Next = f.next(p, open(v.Approvals))
 	return v, nil
 }
 

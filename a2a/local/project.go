@@ -20,23 +20,36 @@ import (
 // currentKey is the setting that names the current project.
 const currentKey = "core.project"
 
-// projectInit makes a directory a project. Doing it again changes nothing and
-// answers the project that is there.
+// projectInit makes a directory a project and the project the current one.
+// Doing it again changes nothing and answers the project that is there.
 func (f *Facade) projectInit(ctx context.Context, q a2a.ProjectInitRequest, _ func(plan.Event)) (a2a.ProjectView, error) {
-	dir, err := f.realDir(q.Dir, q.Force)
+	name, err := f.ensureProject(ctx, q)
 	if err != nil {
 		return a2a.ProjectView{}, err
 	}
+	if err := f.update(ctx, func(tx engine.Tx) error { return tx.PutSetting(currentKey, name) }); err != nil {
+		return a2a.ProjectView{}, err
+	}
+	return f.projectView(ctx, name)
+}
+
+// ensureProject returns the name of the directory's project, which is made when
+// there is none.
+func (f *Facade) ensureProject(ctx context.Context, q a2a.ProjectInitRequest) (string, error) {
+	dir, err := f.realDir(q.Dir, q.Force)
+	if err != nil {
+		return "", err
+	}
 	kind, err := detect(dir, q.Type)
 	if err != nil {
-		return a2a.ProjectView{}, err
+		return "", err
 	}
 	name := q.Name
 	if name == "" {
 		name = nameFrom(filepath.Base(dir))
 	}
 	if name, err = ident.Canonical(name); err != nil {
-		return a2a.ProjectView{}, err
+		return "", err
 	}
 	err = f.update(ctx, func(tx engine.Tx) error {
 		if q.Name == "" {
@@ -58,13 +71,7 @@ func (f *Facade) projectInit(ctx context.Context, q a2a.ProjectInitRequest, _ fu
 			Name: name, Links: []project.Link{{Resource: res.ID}}, Created: f.Engine.Now(),
 		})
 	})
-	if err != nil {
-		return a2a.ProjectView{}, err
-	}
-	if err := f.update(ctx, func(tx engine.Tx) error { return tx.PutSetting(currentKey, name) }); err != nil {
-		return a2a.ProjectView{}, err
-	}
-	return f.projectView(ctx, name)
+	return name, err
 }
 
 // detect returns the resource type of a directory.
@@ -202,7 +209,7 @@ func (f *Facade) projectList(ctx context.Context, _ a2a.Nothing, _ func(plan.Eve
 }
 
 func (f *Facade) projectShow(ctx context.Context, q a2a.NameQuery, _ func(plan.Event)) (a2a.ProjectView, error) {
-	name, err := f.projectName(ctx, q.Name, false)
+	name, err := f.projectName(ctx, q.Name)
 	if err != nil {
 		return a2a.ProjectView{}, err
 	}
@@ -210,7 +217,7 @@ func (f *Facade) projectShow(ctx context.Context, q a2a.NameQuery, _ func(plan.E
 }
 
 func (f *Facade) projectUse(ctx context.Context, q a2a.NameQuery, _ func(plan.Event)) (a2a.ProjectView, error) {
-	name, err := f.projectName(ctx, q.Name, false)
+	name, err := f.projectName(ctx, q.Name)
 	if err != nil {
 		return a2a.ProjectView{}, err
 	}
@@ -285,9 +292,18 @@ func viewOf(tx engine.Tx, p project.Project) (a2a.ProjectView, error) {
 	return v, nil
 }
 
-// projectName resolves what a person gave for a project: a name, a directory
-// (made a project when make is set), or nothing for the current one.
-func (f *Facade) projectName(ctx context.Context, ref string, force bool) (string, error) {
+// projectToUse is projectName for a new plan: a directory that is no project
+// yet is made one.
+func (f *Facade) projectToUse(ctx context.Context, ref string, force bool) (string, error) {
+	if filepath.IsAbs(ref) {
+		return f.ensureProject(ctx, a2a.ProjectInitRequest{Dir: ref, Force: force})
+	}
+	return f.projectName(ctx, ref)
+}
+
+// projectName resolves what a person gave for a project: a name, a directory,
+// or nothing for the current one.
+func (f *Facade) projectName(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
 		var current string
 		err := f.view(ctx, func(tx engine.Tx) (err error) {
@@ -301,8 +317,7 @@ func (f *Facade) projectName(ctx context.Context, ref string, force bool) (strin
 		return current, err
 	}
 	if filepath.IsAbs(ref) {
-		v, err := f.projectInit(ctx, a2a.ProjectInitRequest{Dir: ref, Force: force}, nil)
-		return v.Project.Name, err
+		return f.projectOf(ctx, ref)
 	}
 	name, err := ident.Canonical(ref)
 	if err != nil {
@@ -316,5 +331,22 @@ func (f *Facade) projectName(ctx context.Context, ref string, force bool) (strin
 		err = fault.New(fault.NotFound, "no project %s", name).
 			WithHint("agents project list shows those that exist; a directory is written with a path, as in ./%s", ref)
 	}
+	return name, err
+}
+
+// projectOf finds the project of a directory.
+func (f *Facade) projectOf(ctx context.Context, dir string) (name string, err error) {
+	real, err := f.realDir(dir, true)
+	if err != nil {
+		return "", err
+	}
+	err = f.view(ctx, func(tx engine.Tx) error {
+		p, ok, err := projectAt(tx, real)
+		if err == nil && !ok {
+			err = fault.New(fault.NotFound, "%s is no project", dir).WithHint("agents init %s", dir)
+		}
+		name = p.Name
+		return err
+	})
 	return name, err
 }
