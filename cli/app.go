@@ -174,9 +174,9 @@ func (a *app) options() Options {
 		dir = a.env.Getenv(envDataDir)
 	}
 	if dir == "" {
-		return Options{}
+		return Options{Dir: a.dir}
 	}
-	return Options{DataDir: a.abs(dir)}
+	return Options{DataDir: a.abs(dir), Dir: a.dir}
 }
 
 // color reports whether to paint on an output that is a terminal or not.

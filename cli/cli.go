@@ -49,6 +49,7 @@ type Env struct {
 // Options say where the program keeps its data; "" means the default place.
 type Options struct {
 	DataDir string
+	Dir     string // where the person is
 }
 
 // DemoWorld is a project with a bug and everything that is needed to mend it,

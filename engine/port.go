@@ -87,7 +87,8 @@ type PlanFilter struct {
 	Phase   plan.Phase
 	State   plan.State
 	Name    string
-	Limit   int // newest first; 0 means all
+	Limit   int  // newest first; 0 means all
+	Touched bool // the last changed first instead
 }
 
 // PlanTx keeps plans, their events and who may run them.
@@ -97,7 +98,7 @@ type PlanTx interface {
 	// it one more, in p too; otherwise fault.Conflict.
 	UpdatePlan(p *plan.Plan) error
 	Plan(id ident.PlanID) (plan.Plan, error)
-	Plans(f PlanFilter) ([]plan.Plan, error) // newest first
+	Plans(f PlanFilter) ([]plan.Plan, error) // newest first, unless the filter says otherwise
 	// FindIDs returns the ids of that table that end with the suffix, at most
 	// limit. The table is plan, decision, approval, checkpoint or resource.
 	FindIDs(table, suffix string, limit int) ([]string, error)

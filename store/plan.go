@@ -78,6 +78,9 @@ func (t *tx) Plans(f engine.PlanFilter) ([]plan.Plan, error) {
 		tail += " WHERE " + strings.Join(where, " AND ")
 	}
 	tail += " ORDER BY n DESC"
+	if f.Touched {
+		tail = strings.TrimSuffix(tail, "n DESC") + "updated DESC, n DESC"
+	}
 	if f.Limit > 0 {
 		args = append(args, f.Limit)
 		tail += " LIMIT " + param(len(args))

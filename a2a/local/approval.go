@@ -15,7 +15,7 @@ func (f *Facade) approvalList(ctx context.Context, q a2a.ApprovalListQuery, _ fu
 	err := f.view(ctx, func(tx engine.Tx) error {
 		var id ident.PlanID
 		if q.Plan != "" {
-			p, err := planIn(tx, q.Plan)
+			p, err := f.planIn(tx, q.Plan)
 			if err != nil {
 				return err
 			}

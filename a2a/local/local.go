@@ -26,6 +26,7 @@ type Config struct {
 	DB     Database
 	Paths  a2a.DBPathView
 	Home   string // the user's home directory, "" when there is none
+	Dir    string // where the user is: its project counts when none is named
 	Doctor func(context.Context) []a2a.Finding
 }
 

@@ -215,8 +215,7 @@ func waiting(t *testing.T, f *local.Facade, command string) (out a2a.PlanOutcome
 }
 
 func TestDiffSaysWhatChanges(t *testing.T) {
-	f, dir := newFacade(t)
-	_ = dir
+	f, _ := newFacade(t)
 	out, _ := waiting(t, f, `printf 'one\n2\nthree\n' > a.txt; rm sub/b.txt; printf '\0' > bin; echo n > new; chmod 755 new`)
 	v := do(t, f, a2a.PlanDiff(), a2a.PlanDiffQuery{Ref: string(out.Plan.ID)})
 	var got []a2a.FileStat
@@ -261,6 +260,45 @@ func TestApplyIsBoundToWhatWasShown(t *testing.T) { // T23, the part of plan app
 		t.Errorf("a second apply: %+v", again)
 	}
 	refused(t, f, a2a.PlanResume(), a2a.RefQuery{Ref: string(out.Plan.ID)}, fault.Conflict)
+}
+
+// The project of the directory counts before the current one, and @last is the
+// plan of that project that was touched last, not made last.
+func TestWhereThePersonIsDecides(t *testing.T) {
+	f, _ := newFacade(t)
+	top := t.TempDir()
+	for _, d := range []string{"a/inner/deep", "b/sub"} {
+		must(t, os.MkdirAll(filepath.Join(top, d), 0o755))
+	}
+	for _, d := range []string{"a", "a/inner", "b"} { // b is the current one
+		do(t, f, a2a.ProjectInit(), a2a.ProjectInitRequest{Dir: filepath.Join(top, d)})
+	}
+	use := func() a2a.PlanOutcome {
+		return do(t, f, a2a.PlanUse(), a2a.PlanUseRequest{Action: "builtin/command", Args: map[string]string{"command": "true"}})
+	}
+	for dir, want := range map[string]string{
+		"a": "local/a", "a/inner": "local/inner", "a/inner/deep": "local/inner", "b/sub": "local/b", ".": "local/b", "": "local/b",
+	} {
+		if f.Dir = filepath.Join(top, dir); dir == "" {
+			f.Dir = ""
+		}
+		if got := use(); got.Plan.Project != want {
+			t.Errorf("in %q the project is %s, want %s", dir, got.Plan.Project, want)
+		}
+	}
+	f.Dir = filepath.Join(top, "a")
+	first, second := use(), use()
+	if got := do(t, f, a2a.PlanStatus(), a2a.RefQuery{Ref: "@last"}); got.Plan.ID != second.Plan.ID {
+		t.Errorf("the newest: %+v", got.Plan)
+	}
+	do(t, f, a2a.PlanPause(), a2a.RefQuery{Ref: string(first.Plan.ID)})
+	if got := do(t, f, a2a.PlanStatus(), a2a.RefQuery{Ref: "@last"}); got.Plan.ID != first.Plan.ID {
+		t.Errorf("the one touched last: %+v", got.Plan)
+	}
+	f.Dir = filepath.Join(top, "a/inner")
+	if got := do(t, f, a2a.PlanStatus(), a2a.RefQuery{}); got.Plan.Project != "local/inner" {
+		t.Errorf("another project's plan: %+v", got.Plan)
+	}
 }
 
 func TestRefs(t *testing.T) {

@@ -157,7 +157,7 @@ func (f *Facade) planList(ctx context.Context, q a2a.PlanListQuery, _ func(plan.
 func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.PlanView, err error) {
 	var p plan.Plan
 	err = f.view(ctx, func(tx engine.Tx) error {
-		if p, err = planIn(tx, q.Ref); err != nil {
+		if p, err = f.planIn(tx, q.Ref); err != nil {
 			return err
 		}
 		v.Plan = a2a.DetailOf(p)
@@ -210,7 +210,7 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 
 func (f *Facade) planTree(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.TreeView, err error) {
 	err = f.view(ctx, func(tx engine.Tx) error {
-		p, err := planIn(tx, q.Ref)
+		p, err := f.planIn(tx, q.Ref)
 		if err != nil {
 			return err
 		}

@@ -301,20 +301,56 @@ func (f *Facade) projectToUse(ctx context.Context, ref string, force bool) (stri
 	return f.projectName(ctx, ref)
 }
 
+// projectHere is the project that counts where none is named: the one whose
+// resource holds the user's directory, the innermost of several, else the
+// current one; "" when there is neither.
+func (f *Facade) projectHere(tx engine.Tx) (string, error) {
+	here := f.Dir
+	if real, err := filepath.EvalSymlinks(here); err == nil {
+		here = real
+	}
+	all, err := tx.Projects()
+	if err != nil {
+		return "", err
+	}
+	name, depth := "", -1
+	for _, p := range all {
+		for _, l := range p.Links {
+			r, err := tx.Resource(l.Resource)
+			if err != nil {
+				return "", err
+			}
+			rel, err := filepath.Rel(r.Location, here)
+			if f.Dir == "" || err != nil || !filepath.IsLocal(rel) || len(r.Location) <= depth {
+				continue
+			}
+			name, depth = p.Name, len(r.Location)
+		}
+	}
+	if name != "" {
+		return name, nil
+	}
+	current, err := tx.Setting(currentKey)
+	if fault.Is(err, fault.NotFound) {
+		return "", nil
+	}
+	return current, err
+}
+
 // projectName resolves what a person gave for a project: a name, a directory,
-// or nothing for the current one.
+// or nothing for the one that counts here.
 func (f *Facade) projectName(ctx context.Context, ref string) (string, error) {
 	if ref == "" {
-		var current string
+		var name string
 		err := f.view(ctx, func(tx engine.Tx) (err error) {
-			current, err = tx.Setting(currentKey)
+			name, err = f.projectHere(tx)
 			return err
 		})
-		if fault.Is(err, fault.NotFound) || (err == nil && current == "") {
-			return "", fault.New(fault.NotFound, "no project is named and none is current").
+		if err == nil && name == "" {
+			err = fault.New(fault.NotFound, "no project is named, none is here and none is current").
 				WithHint("add -p DIR, or run agents init in the project's directory")
 		}
-		return current, err
+		return name, err
 	}
 	if filepath.IsAbs(ref) {
 		return f.projectOf(ctx, ref)

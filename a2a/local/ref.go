@@ -36,25 +36,39 @@ func find(tx engine.Tx, table, ref string) (string, error) {
 	return ids[0], nil
 }
 
+// lastPlan is the plan that was touched last in the project that counts here; in
+// any project when none does.
+func (f *Facade) lastPlan(tx engine.Tx) (plan.Plan, error) {
+	project, err := f.projectHere(tx)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	all, err := tx.Plans(engine.PlanFilter{Project: project, Touched: true, Limit: 1})
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	switch {
+	case len(all) == 1:
+		return all[0], nil
+	case project != "":
+		return plan.Plan{}, fault.New(fault.NotFound, "project %s has no plan yet", project).
+			WithHint("agents plan use ACTION; the plans of all projects: agents plan list")
+	}
+	return plan.Plan{}, fault.New(fault.NotFound, "there is no plan yet").WithHint("agents plan use ACTION -p DIR")
+}
+
 // plan resolves a plan by id, end of id, name or @last.
 func (f *Facade) plan(ctx context.Context, ref string) (p plan.Plan, err error) {
 	err = f.view(ctx, func(tx engine.Tx) error {
-		p, err = planIn(tx, ref)
+		p, err = f.planIn(tx, ref)
 		return err
 	})
 	return p, err
 }
 
-func planIn(tx engine.Tx, ref string) (plan.Plan, error) {
+func (f *Facade) planIn(tx engine.Tx, ref string) (plan.Plan, error) {
 	if ref == "" || ref == lastRef {
-		all, err := tx.Plans(engine.PlanFilter{Limit: 1})
-		if err != nil {
-			return plan.Plan{}, err
-		}
-		if len(all) == 0 {
-			return plan.Plan{}, fault.New(fault.NotFound, "there is no plan yet").WithHint("agents plan use ACTION -p DIR")
-		}
-		return all[0], nil
+		return f.lastPlan(tx)
 	}
 	id, err := find(tx, "plan", ref)
 	if err == nil {

@@ -49,7 +49,7 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 		Engine: filepath.Join(dir, "engine.db"),
 		Trees:  filepath.Join(dir, "trees"),
 	}}
-	if err := w.build(ctx, dir); err != nil {
+	if err := w.build(ctx, dir, o.Dir); err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
 	return w.facade, w, nil
@@ -65,7 +65,7 @@ type world struct {
 	facade *local.Facade
 }
 
-func (w *world) build(ctx context.Context, dir string) (err error) {
+func (w *world) build(ctx context.Context, dir, here string) (err error) {
 	if w.db, err = sqlite.Open(ctx, w.paths.Store, sqlite.Options{}); err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (w *world) build(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		home = "" // nothing to guard
 	}
-	w.facade = local.New(local.Config{Engine: e, DB: status{w.db}, Paths: w.paths, Home: home, Doctor: w.doctor})
+	w.facade = local.New(local.Config{Engine: e, DB: status{w.db}, Paths: w.paths, Home: home, Dir: here, Doctor: w.doctor})
 	return nil
 }
 

@@ -44,7 +44,15 @@ func testPlans(t *testing.T, w *world) {
 func testPlanFilter(t *testing.T, w *world) {
 	third := w.plan(t)
 	third.Project, third.Phase, third.State, third.Name = "", plan.PhaseExecute, plan.Running, "local/third"
-	w.update(t, func(tx engine.Tx) error { return tx.InsertPlan(third) })
+	third.Updated = w.plans[1].Updated.Add(48 * time.Hour)
+	w.update(t, func(tx engine.Tx) error {
+		if err := tx.InsertPlan(third); err != nil {
+			return err
+		}
+		touched := w.plans[0]
+		touched.Updated = third.Updated.Add(time.Millisecond)
+		return tx.UpdatePlan(&touched)
+	})
 	all := []ident.PlanID{third.ID, w.plans[1].ID, w.plans[0].ID}
 	for _, c := range []struct {
 		name string
@@ -61,6 +69,7 @@ func testPlanFilter(t *testing.T, w *world) {
 		{"every field", engine.PlanFilter{
 			Project: w.proj.Name, Phase: w.plans[1].Phase, State: w.plans[1].State, Name: w.plans[1].Name, Limit: 5,
 		}, all[1:2]},
+		{"touched last", engine.PlanFilter{Touched: true, Limit: 2}, []ident.PlanID{w.plans[0].ID, third.ID}},
 	} {
 		w.view(t, func(tx engine.Tx) error {
 			ps, err := tx.Plans(c.f)
