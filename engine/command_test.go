@@ -2,6 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/cleveragents/agents/engine"
@@ -116,4 +120,33 @@ func TestApplyIsRefusedWhenTheBaseMoved(t *testing.T) { // T34, the part of Appl
 	write(t, tree, map[string]string{"b.txt": "b\n"})
 	p = w.run(p, "")
 	w.status(p, plan.Applied)
+}
+
+// A sandbox that is lost is made again from the snapshot and the record; it is
+// not taken for a person who reverted everything.
+func TestALostSandboxIsMadeAgain(t *testing.T) {
+	tree, data := t.TempDir(), t.TempDir()
+	write(t, tree, map[string]string{"a.txt": "one\n", "gone.txt": "x\n"})
+	w := newWorld(t, data, tree, noModel{}, nil, nil)
+	p := w.run(w.use(command(map[string]string{"command": "echo two > a.txt; rm gone.txt; echo new > b.txt"}, "auto")), "")
+	w.status(p, plan.Waiting)
+	must(t, os.RemoveAll(filepath.Join(data, "trees", "plans", string(p.ID))))
+	p = w.run(p, plan.PhaseApply)
+	w.status(p, plan.Applied)
+	if a, b := read(t, tree, "a.txt"), read(t, tree, "b.txt"); a != "two\n" || b != "new\n" {
+		t.Errorf("a.txt is %q, b.txt %q", a, b)
+	}
+	w.view(func(tx engine.Tx) error {
+		hunks, err := tx.Hunks(p.ID)
+		for _, h := range hunks {
+			if h.Origin == evidence.Human {
+				t.Errorf("%s is said to be changed by a person", h.Path)
+			}
+		}
+		gaps, gerr := tx.Gaps(p.ID)
+		if n := len(gaps); n == 0 || !strings.Contains(gaps[n-1].Detail, "made again") {
+			t.Errorf("no gap tells of it: %+v", gaps)
+		}
+		return errors.Join(err, gerr)
+	})
 }

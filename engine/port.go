@@ -191,6 +191,8 @@ type Sandboxes interface {
 	// Open returns the plan's sandbox, forking it from the bases when it does
 	// not exist yet. A sandbox whose making was cut short is made again.
 	Open(ctx context.Context, id ident.PlanID, bases []plan.Base) (Sandbox, error)
+	// Has reports whether the plan's sandbox is there and whole.
+	Has(ctx context.Context, id ident.PlanID) (bool, error)
 	// Remove deletes the plan's sandbox; none is not an error.
 	Remove(ctx context.Context, id ident.PlanID) error
 }

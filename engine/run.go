@@ -399,59 +399,6 @@ func (r *run) tell(ev plan.Event) {
 	}
 }
 
-// sandbox opens the plan's sandbox, taking the snapshot of every linked
-// resource when none was taken yet.
-func (r *run) sandbox(ctx context.Context) (Sandbox, error) {
-	if r.box != nil {
-		return r.box, nil
-	}
-	if len(r.p.Bases) == 0 {
-		if err := r.takeBases(ctx); err != nil {
-			return nil, err
-		}
-	}
-	box, err := r.Sandboxes.Open(ctx, r.p.ID, r.p.Bases)
-	if err != nil {
-		return nil, fmt.Errorf("open sandbox: %w", err)
-	}
-	r.box = box
-	return box, nil
-}
-
-func (r *run) takeBases(ctx context.Context) error {
-	next := r.p
-	err := r.Store.View(ctx, func(tx Tx) error {
-		scope, err := tx.Project(r.p.Project)
-		if err != nil {
-			return err
-		}
-		for _, l := range scope.Links {
-			res, err := tx.Resource(l.Resource)
-			if err != nil {
-				return err
-			}
-			next.Bases = append(next.Bases, plan.Base{Resource: res.ID, Location: res.Location, ReadOnly: l.ReadOnly})
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i, b := range next.Bases {
-		res, err := r.resource(ctx, b.Resource)
-		if err != nil {
-			return err
-		}
-		snap, err := r.Sandboxes.Snapshot(ctx, res)
-		if err != nil {
-			return fmt.Errorf("snapshot of %s: %w", res.Name, err)
-		}
-		snap.ReadOnly = b.ReadOnly
-		next.Bases[i] = snap
-	}
-	return r.commit(ctx, next, nil, r.event(r.p.ID, "sandbox.snapshot", fields{"resources": len(next.Bases), "backend": next.Bases[0].Backend}))
-}
-
 // elapsed is the whole milliseconds from then to now, for events.
 func (e *Engine) elapsed(from time.Time) int64 { return e.Now().Sub(from).Milliseconds() }
 

@@ -48,6 +48,19 @@ func (t *Trees) Open(ctx context.Context, id ident.PlanID, bases []plan.Base) (e
 	return t.sandbox(ctx, id, bases)
 }
 
+// Has reports whether the plan's sandbox is there and whole.
+func (t *Trees) Has(_ context.Context, id ident.PlanID) (bool, error) {
+	if err := checkID(string(id)); err != nil {
+		return false, err
+	}
+	plans, err := t.open("plans")
+	if err != nil {
+		return false, err
+	}
+	made, err := readMade(plans, string(id))
+	return made != nil, errors.Join(err, plans.Close())
+}
+
 func checkBases(id ident.PlanID, bases []plan.Base) error {
 	if err := checkID(string(id)); err != nil {
 		return err
