@@ -116,12 +116,10 @@ func (r *run) makeCall(ctx context.Context, c evidence.Call, req actor.Request) 
 	if err != nil {
 		return r.callFailed(ctx, c, err)
 	}
-	manifest, err := r.manifest(ctx, resp, req)
-	if err != nil {
+	if c.Manifest, c.Request, err = r.manifest(ctx, resp, req); err != nil {
 		return false, err
 	}
 	c.Resolved, c.Stop, c.Usage, c.Attempts = resp.Model, resp.Stop, resp.Usage, max(resp.Wire.Attempts, 1)
-	c.Manifest, c.Request = manifest, evidence.Hash(resp.Wire.Request)
 	if c.Response, err = r.put(ctx, resp.Wire.Response); err != nil {
 		return false, err
 	}
@@ -202,15 +200,16 @@ func backoff(n int, err error) time.Duration {
 }
 
 // manifest stores what each byte of the request was and checks that what was
-// composed is what was sent: the wire check.
-func (r *run) manifest(ctx context.Context, resp actor.Response, req actor.Request) (string, error) {
+// composed is what was sent: the wire check. It returns the manifest's blob and
+// the hash of the bytes that were sent.
+func (r *run) manifest(ctx context.Context, resp actor.Response, req actor.Request) (blob, sent string, err error) {
 	parts := evidence.Parts(req)
 	m, missing, err := evidence.Build(resp.Wire.Request, parts)
 	if err != nil {
-		return "", fmt.Errorf("wire check: %w", err)
+		return "", "", fmt.Errorf("wire check: %w", err)
 	}
 	if len(missing) > 0 {
-		return "", fault.New(fault.Corrupt, "wire check: %d of %d parts of the request are not in the bytes that were sent, first %s: %s",
+		return "", "", fault.New(fault.Corrupt, "wire check: %d of %d parts of the request are not in the bytes that were sent, first %s: %s",
 			len(missing), len(parts), nameOf(parts, missing[0].Part), missing[0].Why).WithCode("WireCheck")
 	}
 	for _, p := range parts {
@@ -219,14 +218,15 @@ func (r *run) manifest(ctx context.Context, resp actor.Response, req actor.Reque
 			continue
 		}
 		if _, err := r.put(ctx, []byte(p.Text)); err != nil {
-			return "", err
+			return "", "", err
 		}
 	}
 	body, err := json.Marshal(m)
 	if err != nil {
-		return "", fault.New(fault.Internal, "encode manifest: %w", err)
+		return "", "", fault.New(fault.Internal, "encode manifest: %w", err)
 	}
-	return r.put(ctx, body)
+	blob, err = r.put(ctx, body)
+	return blob, m.Body, err
 }
 
 func nameOf(parts []evidence.Part, i int) string {

@@ -39,8 +39,16 @@ func TestMain(m *testing.M) {
 	if spec == "" {
 		// These tests wait for the disk much more than they compute.
 		flag.Parse()
-		if err := flag.Set("test.parallel", "8"); err != nil {
-			panic(err)
+		given := map[string]bool{}
+		flag.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		for name, value := range map[string]string{"test.parallel": "8", "rapid.checks": "10"} {
+			if given[name] {
+				continue
+			}
+			if err := flag.Set(name, value); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
 		}
 		os.Exit(m.Run())
 	}
@@ -206,10 +214,11 @@ const shards = 4
 // that was never killed. An answer that was stored is not asked for again. //
 // T33, T48: the part of Apply's first form
 func TestKilledAtEveryStep(t *testing.T) {
+	program := plainTest(t)
 	for name, c := range crashCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			undisturbed := newRun(t, name, c)
+			undisturbed := newRun(t, program, name, c)
 			must(t, undisturbed.child(t, crash.LogEnv+"="+undisturbed.log))
 			story, requests := undisturbed.look(t)
 			points := undisturbed.points(t)
@@ -226,7 +235,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 					t.Parallel()
 					var r *killed
 					n := crashtest.Walk(t, func(t *testing.T, env []string) error {
-						r = newRun(t, name, c)
+						r = newRun(t, program, name, c)
 						return r.child(t, share(t, env, points, k), crash.LogEnv+"="+r.log)
 					}, func(t *testing.T) {
 						must(t, r.child(t))
@@ -298,14 +307,14 @@ func (r *killed) diedWhere(t *testing.T, points []point) {
 
 // killed is one plan of a case in directories of its own.
 type killed struct {
-	name, data, tree, log string
+	program, name, data, tree, log string
 	crashCase
 }
 
-func newRun(t *testing.T, name string, c crashCase) *killed {
+func newRun(t *testing.T, program, name string, c crashCase) *killed {
 	t.Helper()
 	dir := t.TempDir()
-	r := &killed{name, filepath.Join(dir, "data"), filepath.Join(dir, "tree"), filepath.Join(dir, "log"), c}
+	r := &killed{program, name, filepath.Join(dir, "data"), filepath.Join(dir, "tree"), filepath.Join(dir, "log"), c}
 	must(t, os.MkdirAll(r.data, 0o700))
 	c.files(t, r.tree)
 	return r
@@ -313,7 +322,7 @@ func newRun(t *testing.T, name string, c crashCase) *killed {
 
 func (r *killed) child(t *testing.T, env ...string) error {
 	t.Helper()
-	return runChild(t, r.name, r.data, r.tree, "", env)
+	return runProgram(t, r.program, r.name, r.data, r.tree, "", env)
 }
 
 // place is the point at which the process was killed, or its last.
@@ -363,9 +372,30 @@ func (b *inner) close() {
 	}
 }
 
+// plainTest returns this test binary, built without the race detector where it
+// has that: several hundred processes of one plan each would take five times as
+// long to find no race.
+func plainTest(t *testing.T) string {
+	t.Helper()
+	if !raced {
+		return os.Args[0]
+	}
+	path := filepath.Join(t.TempDir(), "engine.test")
+	if out, err := exec.Command("go", "test", "-c", "-race=false", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Logf("built with the race detector, as it cannot be built without: %v: %s", err, out)
+		return os.Args[0]
+	}
+	return path
+}
+
 func runChild(t *testing.T, name, data, tree string, id ident.PlanID, env []string) error {
 	t.Helper()
-	cmd := exec.CommandContext(context.Background(), os.Args[0], "-test.run=^$")
+	return runProgram(t, os.Args[0], name, data, tree, id, env)
+}
+
+func runProgram(t *testing.T, program, name, data, tree string, id ident.PlanID, env []string) error {
+	t.Helper()
+	cmd := exec.CommandContext(context.Background(), program, "-test.run=^$")
 	cmd.Env = append(append(os.Environ(), childEnv+"="+strings.Join([]string{name, data, tree, string(id)}, "\n")), env...)
 	out, err := cmd.CombinedOutput()
 	if err != nil && len(env) == 0 {

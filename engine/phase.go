@@ -234,16 +234,7 @@ func (r *run) turnLimit() int {
 
 // values are the names that a graph node and a validation may use.
 func (r *run) values() map[string]string {
-	v := map[string]string{
-		"action.description":        r.p.Action.Description,
-		"action.definition_of_done": r.p.Action.DefinitionOfDone,
-		"plan.prompt":               r.p.Prompt,
-		"plan.id":                   string(r.p.ID),
-	}
-	for name, value := range r.p.Args {
-		v["args."+name] = value
-	}
-	return v
+	return r.p.Action.Values(string(r.p.ID), r.p.Prompt, r.p.Args)
 }
 
 // cost is what the plan's model calls have cost so far, in USD.

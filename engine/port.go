@@ -182,6 +182,9 @@ type Blobs interface {
 // is an error, and no tool call is returned before its end was seen.
 type Model interface {
 	Generate(ctx context.Context, r actor.Request, progress func(textDelta string)) (actor.Response, error)
+	// Check reports whether the model can be asked at all: its provider is set
+	// up. It asks nobody; the error is for a person.
+	Check(provider, model string) error
 }
 
 // Sandboxes makes and reopens the isolated trees that plans work in.

@@ -102,6 +102,9 @@ func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
 		}
 		return tx.AppendEvent(&ev)
 	})
+	if fault.Is(err, fault.Exists) {
+		err = fault.New(fault.Exists, "there is a plan called %s", p.Name).WithHint("choose another --name")
+	}
 	return p, err
 }
 
@@ -180,8 +183,8 @@ func (e *Engine) Preflight(ctx context.Context, p plan.Plan, linked []resource.R
 		f := fault.New(fault.Unavailable, "preflight: "+check+": "+format, args...)
 		return f.WithCode("PreflightFailed").With("check", check)
 	}
-	if p.Action.State == action.Archived {
-		return fail("action", "%s is archived", p.Action.Name)
+	if p.Action.State != action.Available {
+		return fail("action", "%s is %s", p.Action.Name, p.Action.State)
 	}
 	if err := p.Action.Validate(); err != nil {
 		return fail("action", "%v", err)
@@ -195,10 +198,15 @@ func (e *Engine) Preflight(ctx context.Context, p plan.Plan, linked []resource.R
 			return fail("resources", "%s: %v", r.Name, err)
 		}
 	}
-	if err := e.preflightTools(p, fail); err != nil {
-		return err
+	for _, a := range []actor.Config{p.Strategy, p.Execution} {
+		if a.IsGraph() {
+			continue
+		}
+		if err := e.Model.Check(a.Provider, a.Model); err != nil {
+			return fail("actors", "%s: %w", a.Name, err)
+		}
 	}
-	return nil
+	return e.preflightTools(p, fail)
 }
 
 // preflightTools checks that every tool the actors name exists, and that what

@@ -32,6 +32,8 @@ import (
 // noModel is the model of plans whose actors are graphs: asking it is a defect.
 type noModel struct{}
 
+func (noModel) Check(string, string) error { return nil }
+
 func (noModel) Generate(context.Context, actor.Request, func(string)) (actor.Response, error) {
 	return actor.Response{}, fault.New(fault.Internal, "a graph actor asked a model")
 }
