@@ -293,7 +293,7 @@ type DiffView struct {
 	Plan    PlanSummary `json:"plan"`
 	Hash    string      `json:"hash"` // plan.ChangeSet.Hash
 	Files   []FileDiff  `json:"files"`
-	Ignored int         `json:"ignored,omitempty"` // changed paths that the resource's own rules ignore
+	Ignored bool        `json:"ignored,omitempty"` // there are changed paths that the resource's own rules ignore
 }
 
 // FileStat is how much one path changed.

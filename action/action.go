@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/decode"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
@@ -104,6 +105,10 @@ func (a Action) check() (key []string, err error) {
 	if !slices.Contains([]State{Draft, Available, Archived}, a.State) {
 		return []string{"state"}, fault.New(fault.Invalid, "action %s: state %q is not draft, available or archived", a.Name, a.State)
 	}
+	if s := a.Safety; s != nil && (s.MaxTotalCost != nil || s.AllowedSkillCategories != nil) {
+		return []string{"safety_profile"}, fault.New(fault.NotImplemented,
+			"action %s: max_total_cost and allowed_skill_categories are not enforced yet, so they are not accepted", a.Name)
+	}
 	if a.AutomationProfile != "" {
 		if _, err := policy.Find(a.AutomationProfile); err != nil {
 			return []string{"automation_profile"}, err
@@ -155,9 +160,30 @@ func (a Action) checkValidations() ([]string, error) {
 		case v.Timeout < 0:
 			return key, fault.New(fault.Invalid, "validation %s: timeout_seconds is negative", v.Name)
 		}
+		for _, text := range append([]string{v.Command}, v.Argv...) {
+			if _, err := actor.Expand(text, a.Values("", "", nil)); err != nil {
+				return key, fault.New(fault.Invalid, "validation %s: %w", v.Name, err)
+			}
+		}
 		seen[v.Name] = true
 	}
 	return nil, nil
+}
+
+// Values are the names that a validation and a graph actor may use in {{…}}:
+// action.description, action.definition_of_done, plan.id, plan.prompt and
+// args.NAME for every declared argument.
+func (a Action) Values(planID, prompt string, args map[string]string) map[string]string {
+	v := map[string]string{
+		"action.description":        a.Description,
+		"action.definition_of_done": a.DefinitionOfDone,
+		"plan.id":                   planID,
+		"plan.prompt":               prompt,
+	}
+	for _, g := range a.Args {
+		v["args."+g.Name] = args[g.Name]
+	}
+	return v
 }
 
 // check reports whether value is of the argument's type.

@@ -60,10 +60,13 @@ func (o *demoCmd) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, world.Close()) }()
 	o.world, a.opened = world, world.Client
 	id, err := o.play(ctx)
-	if err != nil {
-		return err
+	if err == nil {
+		err = o.end(ctx, id)
 	}
-	return o.end(ctx, id)
+	if err != nil && !o.keep && a.out != nil {
+		a.out.next = nil // commands about a world that is gone in a moment
+	}
+	return err
 }
 
 // play is the acts up to the applied plan.

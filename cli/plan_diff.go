@@ -84,8 +84,8 @@ func (o *planDiff) draw(p *printer, v a2a.DiffView, gate *a2a.PlanView) {
 	if gate != nil {
 		p.field("validations", gating(p.styles, *gate))
 	}
-	if v.Ignored > 0 {
-		p.field("left out", plural(v.Ignored, "changed path")+" that the resource's own rules ignore")
+	if v.Ignored {
+		p.field("left out", "changed paths that the resource's own rules ignore")
 	}
 }
 

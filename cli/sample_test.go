@@ -57,7 +57,7 @@ func sampleTree() a2a.TreeView {
 }
 
 func sampleDiff() a2a.DiffView {
-	return a2a.DiffView{Plan: summary(plan.PhaseExecute, plan.Complete), Hash: "f00d", Ignored: 2, Files: []a2a.FileDiff{
+	return a2a.DiffView{Plan: summary(plan.PhaseExecute, plan.Complete), Hash: "f00d", Ignored: true, Files: []a2a.FileDiff{
 		{FileStat: a2a.FileStat{Path: "a.go", Status: "modified", Added: 1, Removed: 1},
 			Unified: "--- a/a.go\n+++ b/a.go\n@@ -1 +1 @@\n-old\n+\tnew\r\n"},
 		{FileStat: a2a.FileStat{Path: "run.sh", Status: "mode"}, OldMode: "0644", NewMode: "0755"},

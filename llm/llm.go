@@ -45,6 +45,8 @@ type Provider struct {
 	BaseURL   string            // up to and without /chat/completions
 	Key       string            // sent as a bearer token; "" sends none
 	Transport http.RoundTripper // nil is the network
+	// Check reports whether the model can be asked; nil says yes to any.
+	Check func(model string) error
 }
 
 // Config is what New needs.
@@ -84,12 +86,10 @@ func New(c Config) *Model {
 // The ids of the tool calls are made unique where the model's are not. With
 // StopLength the last tool call may be cut, and is then not valid JSON.
 func (m *Model) Generate(ctx context.Context, r actor.Request, progress func(textDelta string)) (actor.Response, error) {
-	p, ok := m.providers[r.Provider]
-	if !ok {
-		names := slices.Sorted(maps.Keys(m.providers))
-		return actor.Response{}, fault.New(fault.Unavailable, "no provider %q is set up", r.Provider).
-			WithHint("set up here: %s; the actor's provider says which one is asked", orNone(names))
+	if err := m.Check(r.Provider, r.Model); err != nil {
+		return actor.Response{}, err
 	}
+	p := m.providers[r.Provider]
 	if err := ctx.Err(); err != nil {
 		return actor.Response{}, err
 	}
@@ -115,6 +115,21 @@ func (m *Model) Generate(ctx context.Context, r actor.Request, progress func(tex
 	}
 	names.restore(resp.Message.ToolCalls)
 	return resp, nil
+}
+
+// Check returns an error of kind NotFound, or what the provider says against
+// the model, when it cannot be asked.
+func (m *Model) Check(provider, model string) error {
+	p, ok := m.providers[provider]
+	if !ok {
+		names := slices.Sorted(maps.Keys(m.providers))
+		return fault.New(fault.NotFound, "no provider %q is set up", provider).
+			WithHint("set up here: %s; the actor's provider says which one is asked", orNone(names))
+	}
+	if p.Check == nil {
+		return nil
+	}
+	return p.Check(model)
 }
 
 func orNone(names []string) string {

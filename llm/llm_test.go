@@ -210,7 +210,7 @@ func TestGenerateRefuses(t *testing.T) {
 		kind fault.Kind
 		says string
 	}{
-		"unknown provider": {ask("anthropic"), fault.Unavailable, `no provider "anthropic"`},
+		"unknown provider": {ask("anthropic"), fault.NotFound, `no provider "anthropic"`},
 		"unknown script":   {with(func(r *actor.Request) { r.Model = "x.yaml" }), fault.NotFound, `no scripted model "x.yaml"`},
 		"blank system":     {with(func(r *actor.Request) { r.Messages = piece(actor.System, " \n") }), fault.Invalid, "message 0 (system)"},
 		"not UTF-8":        {with(func(r *actor.Request) { r.Messages = piece(actor.User, "\xff") }), fault.Invalid, "not UTF-8"},

@@ -69,8 +69,9 @@ type Decision struct {
 	Created    time.Time          `json:"created"`
 }
 
-// ContextSnapshot refers to what the actor knew: the manifest of the request
-// and the actor's state, by hash and never as copies (explain.md 4.3, rule 7).
+// ContextSnapshot refers to what the actor knew, never as a copy: the manifest
+// of the request by its hash, and the actor's state as a place in the record,
+// phase/attempt/turn, from which the conversation is composed again.
 type ContextSnapshot struct {
 	Manifest   string `json:"manifest,omitempty"`
 	ActorState string `json:"actor_state,omitempty"`

@@ -127,6 +127,20 @@ func Transitions() []Transition {
 	return t
 }
 
+// Statuses returns what part says of every status of the table, each answer
+// once, in the order of the table.
+func Statuses(part func(Status) string) []string {
+	var out []string
+	for _, t := range Transitions() {
+		for _, s := range []Status{t.From, t.To} {
+			if w := part(s); !slices.Contains(out, w) {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
 // Next returns the status that the trigger leads to. An illegal move is an
 // error of kind Conflict that lists what is possible.
 func Next(from Status, on Trigger) (Status, error) {

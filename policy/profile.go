@@ -131,7 +131,7 @@ func Builtin() []Profile {
 		mk("trusted", "runs by itself, waits before Apply and for plan-level corrections", row{0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 1}),
 		mk("auto", "runs by itself, waits only before Apply", row{0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0}),
 		mk("ci", "everything by itself, Apply included; sandbox and checkpoints stay", row{}),
-		mk("full-auto", "everything by itself, no sandbox, unsafe tools allowed", row{}),
+		mk("full-auto", "everything by itself, Apply included; unsafe tools allowed", row{}),
 	}
 	last := &all[len(all)-1]
 	last.Safety.RequireSandbox, last.Safety.RequireCheckpoints, last.Safety.AllowUnsafeTools = false, false, true

@@ -64,7 +64,7 @@ func (f *Facade) diff(ctx context.Context, p plan.Plan, paths []string) (a2a.Dif
 	}
 	for _, g := range gaps {
 		if g.Kind == evidence.GapIgnored {
-			v.Ignored++
+			v.Ignored = true
 		}
 	}
 	for _, c := range set {
@@ -76,6 +76,9 @@ func (f *Facade) diff(ctx context.Context, p plan.Plan, paths []string) (a2a.Dif
 			return v, err
 		}
 		v.Files = append(v.Files, d)
+	}
+	if len(paths) > 0 && len(v.Files) == 0 {
+		return v, fault.New(fault.NotFound, "plan %s changes nothing at %s", p.ID, strings.Join(paths, ", "))
 	}
 	return v, nil
 }

@@ -177,6 +177,8 @@ func TestActionsAreCheckedBeforeTheyAreStored(t *testing.T) {
 		"unknown key":   {good + "wat: 1\n", fault.Invalid, "f.yaml:6: "},
 		"duplicate key": {good + "name: b\n", fault.Invalid, "f.yaml:6: "},
 		"wrong type":    {good + "args: 7\n", fault.Invalid, "f.yaml:6: "},
+		"undeclared":    {good + "validations:\n  - {name: v, mode: required, command: 'test {{args.nope}}'}\n", fault.Invalid, "f.yaml:7: "},
+		"no such limit": {good + "safety_profile: {max_total_cost: 1}\n", fault.Invalid, "f.yaml:6: "},
 		"no actor":      {strings.Replace(good, "builtin/command-strategy", "local/nobody", 1), fault.NotFound, "f.yaml: no actor local/nobody"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -311,12 +313,21 @@ func TestRefs(t *testing.T) {
 			t.Errorf("%q is %s", ref, got.Plan.ID)
 		}
 	}
+	refused(t, f, a2a.PlanList(), a2a.PlanListQuery{State: "bogus"}, fault.Invalid)
+	refused(t, f, a2a.PlanList(), a2a.PlanListQuery{Phase: "bogus"}, fault.Invalid)
+	refused(t, f, a2a.PlanDiff(), a2a.PlanDiffQuery{Ref: id, Paths: []string{"no/such"}}, fault.NotFound)
+	refused(t, f, a2a.PlanUse(), a2a.PlanUseRequest{
+		Action: "builtin/command", Project: out.Plan.Project, Name: out.Plan.Name, Args: map[string]string{"command": "true"},
+	}, fault.Exists)
 	for _, ref := range []string{"nosuch", "ZZZZZZZZ", id[:25] + "X"} {
 		refused(t, f, a2a.PlanShow(), a2a.RefQuery{Ref: ref}, fault.NotFound)
 	}
 	tree := do(t, f, a2a.PlanTree(), a2a.RefQuery{Ref: "@last"})
 	d := tree.Roots[0].Children[0].Decision
 	e := do(t, f, a2a.PlanExplain(), a2a.RefQuery{Ref: string(d.ID)})
+	if last := do(t, f, a2a.PlanExplain(), a2a.RefQuery{Ref: "@last"}); last.Decision.Phase != plan.PhaseExecute {
+		t.Errorf("the last decision: %+v", last.Decision)
+	}
 	if e.Decision.ID != d.ID || len(e.Upstream) != 1 || e.Upstream[0].Type != plan.PromptDefinition {
 		t.Errorf("explain: %+v", e)
 	}

@@ -2,6 +2,8 @@ package local
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/engine"
@@ -129,6 +131,12 @@ func (f *Facade) planStatus(ctx context.Context, q a2a.RefQuery, _ func(plan.Eve
 
 func (f *Facade) planList(ctx context.Context, q a2a.PlanListQuery, _ func(plan.Event)) (a2a.PlansView, error) {
 	out := a2a.PlansView{Plans: []a2a.PlanSummary{}}
+	if err := known("phase", string(q.Phase), plan.Statuses(func(s plan.Status) string { return string(s.Phase) })); err != nil {
+		return out, err
+	}
+	if err := known("state", string(q.State), plan.Statuses(func(s plan.Status) string { return string(s.State) })); err != nil {
+		return out, err
+	}
 	filter := engine.PlanFilter{Phase: q.Phase, State: q.State, Limit: q.Limit}
 	if q.Project != "" {
 		name, err := f.projectName(ctx, q.Project)
@@ -152,6 +160,14 @@ func (f *Facade) planList(ctx context.Context, q a2a.PlanListQuery, _ func(plan.
 		return nil
 	})
 	return out, err
+}
+
+// known refuses a word that no plan can have.
+func known(what, got string, all []string) error {
+	if got == "" || slices.Contains(all, got) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "no plan has the %s %q", what, got).WithHint("one of: %s", strings.Join(all, ", "))
 }
 
 func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.PlanView, err error) {
@@ -234,11 +250,7 @@ func (f *Facade) planTree(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 func (f *Facade) planExplain(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (v a2a.ExplainView, err error) {
 	v = a2a.ExplainView{Upstream: []plan.Decision{}, Downstream: []plan.Decision{}, Hunks: []evidence.Hunk{}}
 	err = f.view(ctx, func(tx engine.Tx) error {
-		id, err := find(tx, "decision", q.Ref)
-		if err != nil {
-			return err
-		}
-		if v.Decision, err = tx.Decision(ident.DecisionID(id)); err != nil {
+		if v.Decision, err = f.decisionIn(tx, q.Ref); err != nil {
 			return err
 		}
 		p, err := tx.Plan(v.Decision.Plan)
@@ -267,6 +279,30 @@ func (f *Facade) planExplain(ctx context.Context, q a2a.RefQuery, _ func(plan.Ev
 		return neighbours(tx, &v)
 	})
 	return v, err
+}
+
+// decisionIn resolves a decision by id, end of id or @last, which is the last
+// one of the plan that was touched last.
+func (f *Facade) decisionIn(tx engine.Tx, ref string) (plan.Decision, error) {
+	if ref != lastRef {
+		id, err := find(tx, "decision", ref)
+		if err != nil {
+			return plan.Decision{}, err
+		}
+		return tx.Decision(ident.DecisionID(id))
+	}
+	p, err := f.lastPlan(tx)
+	if err != nil {
+		return plan.Decision{}, err
+	}
+	ds, err := tx.Decisions(p.ID)
+	if err != nil {
+		return plan.Decision{}, err
+	}
+	if len(ds) == 0 {
+		return plan.Decision{}, fault.New(fault.NotFound, "plan %s has no decision yet", p.ID)
+	}
+	return ds[len(ds)-1], nil
 }
 
 // neighbours fills in what a decision stands on and what stands on it.

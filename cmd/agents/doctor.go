@@ -19,7 +19,7 @@ func (w *world) doctor(ctx context.Context) []a2a.Finding {
 		{
 			Name: "sandbox", Level: "warning",
 			Detail: "backend " + sandbox.Backend + ": tools work in a private copy of the project, but a program that a tool starts runs with your rights and could reach other files and the network",
-			Fix:    "use profiles that ask before commands run where you do not trust the actor (agents help safety)",
+			Fix:    "where you do not trust the actor, give the action a safety_profile with require_human_approval: true, which asks before every step (agents help safety)",
 		},
 	}
 	s, err := w.db.Status(ctx)

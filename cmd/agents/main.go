@@ -22,7 +22,11 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	// A reader that is gone is an error of the write, not the end of the
+	// process: what was begun is put away. Nobody listens to the channel; the
+	// children get the default back.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	width, _, err := term.GetSize(int(os.Stdout.Fd()))
 	if err != nil {
 		width = 0 // not a terminal: the command line has a default

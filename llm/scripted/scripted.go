@@ -45,7 +45,11 @@ type Config struct {
 // Provider returns the scripted model as llm.New takes it. A model that has no
 // script is NotFound, and a script that cannot be read is Invalid.
 func Provider(c Config) llm.Provider {
-	return llm.Provider{BaseURL: "http://scripted.invalid/v1", Transport: &transport{scripts: maps.Clone(c.Scripts), read: c.Read}}
+	t := &transport{scripts: maps.Clone(c.Scripts), read: c.Read}
+	return llm.Provider{BaseURL: "http://scripted.invalid/v1", Transport: t, Check: func(model string) error {
+		_, err := t.load(model)
+		return err
+	}}
 }
 
 // Load returns the script of a model name.
