@@ -27,7 +27,7 @@ const (
 	Archived  State = "archived"
 )
 
-// Action is a plan template (spec/overview.md, "Action").
+// Action is a plan template (the specification, Overview, "Action").
 type Action struct {
 	Name              string            `json:"name" yaml:"name"`
 	Description       string            `json:"description" yaml:"description"`

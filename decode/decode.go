@@ -7,7 +7,7 @@
 // of entries, encoding), the nodes (tags, aliases, depth, keys that the target
 // does not have), and then the library's own decoding of the nodes. The first
 // two bound what the third can cost: hostile text is refused within 100 ms and
-// 64 MiB (safety.md T66).
+// 64 MiB (T66 in docs/threats.txt).
 package decode
 
 import (

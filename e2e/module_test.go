@@ -16,7 +16,9 @@ import (
 // TestBuiltinCommandOnARealModule does the job that needs no model on a module
 // that nobody here wrote: what is formatted is applied, and a command that
 // breaks the build leaves the tree and the user's .git as they were, to the
-// byte. // T14: a repository with a dirty tree
+// byte.
+//
+// T14: a repository with a dirty tree.
 func TestBuiltinCommandOnARealModule(t *testing.T) {
 	dir := realModule(t)
 	ugly := "package unix\n\nfunc   ugly( ) {  }\n"

@@ -86,19 +86,20 @@ func TestBadModelsArePausedWithAReason(t *testing.T) {
 				return always(t, `{tool_calls: [{name: builtin/read, args: {path: 7}}, {name: builtin/read, args: {path: a.txt, sudo: true}}]}`)
 			},
 			reason: []string{"no use", "schema"}, told: []string{"do not fit"}},
-		{name: "the same call for ever", calls: 9, resumed: 13, // T25
+		// T25: loops of one call and of two in turn.
+		{name: "the same call for ever", calls: 9, resumed: 13,
 			script: func(t testing.TB) scripted.Script {
 				return always(t, `{tool_calls: [{name: builtin/read, args: {path: a.txt}}]}`)
 			},
 			reason: []string{"no use", "same call"}, told: []string{"the same call for the 6th time"}},
-		{name: "the same call, spelled in many ways", calls: 9, resumed: 13, // T25
+		{name: "the same call, spelled in many ways", calls: 9, resumed: 13,
 			script: func(t testing.TB) scripted.Script {
 				return builder(t, func(turn int, _ scripted.Request) scripted.Reply {
 					return call("builtin__read", strings.Repeat(" ", turn)+`{"path":"a.txt"}`)
 				})
 			},
 			reason: []string{"no use", "same call"}, told: []string{"the same call"}},
-		{name: "two calls in turn", calls: 13, resumed: 17, // T25: A-B-A-B
+		{name: "two calls in turn", calls: 13, resumed: 17,
 			script: func(t testing.TB) scripted.Script {
 				return builder(t, func(turn int, _ scripted.Request) scripted.Reply {
 					return call("builtin__read", fmt.Sprintf(`{"path":"%c.txt"}`, 'a'+turn%2))

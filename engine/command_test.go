@@ -105,7 +105,8 @@ func (w *world) approveDecisions(p plan.Plan) (n int) {
 	return n
 }
 
-func TestApplyIsRefusedWhenTheBaseMoved(t *testing.T) { // T34, the part of Apply's first form
+// T34: the part of Apply's first form.
+func TestApplyIsRefusedWhenTheBaseMoved(t *testing.T) {
 	tree := t.TempDir()
 	write(t, tree, map[string]string{"a.txt": "one\n", "b.txt": "b\n"})
 	w := newWorld(t, t.TempDir(), tree, noModel{}, nil, nil)

@@ -128,7 +128,7 @@ func TestAmbiguousDecisionIsRefused(t *testing.T) {
 	t.Log(w.output(last))
 }
 
-func TestEveryWriteIsUnderADecision(t *testing.T) { // explain.md 4.3, rules 1 and 2
+func TestEveryWriteIsUnderADecision(t *testing.T) {
 	tree := t.TempDir()
 	write(t, tree, map[string]string{"a.txt": "one\n", ".gitignore": "out/\n"})
 	w, _ := modelWorld(t, t.TempDir(), tree, builder(t, func(turn int, r scripted.Request) scripted.Reply {
@@ -191,7 +191,8 @@ func (w *world) box(p plan.Plan) string {
 	return found
 }
 
-func TestPersonEditsTheSandboxWhileThePlanRuns(t *testing.T) { // T46
+// T46: noticed, recorded, never overwritten silently.
+func TestPersonEditsTheSandboxWhileThePlanRuns(t *testing.T) {
 	tree := t.TempDir()
 	write(t, tree, map[string]string{"marker.txt": "m\n", "a.txt": "one\n", "b.txt": "b\n"})
 	var w *world

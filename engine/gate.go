@@ -268,7 +268,7 @@ func (r *run) intervention(question, guidance string) plan.Decision {
 }
 
 // ungated is the fault that keeps a plan from Apply: a required validation
-// that has not passed for exactly this change set (safety.md T39).
+// that has not passed for exactly this change set (T39 in docs/threats.txt).
 func (r *run) ungated() error {
 	hash := r.changed.Hash()
 	for _, v := range r.p.Action.Validations {

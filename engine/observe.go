@@ -32,7 +32,7 @@ type observation struct {
 // observe compares the sandbox with the last record. What changed is tied to
 // the tool call (nil: it changed between calls, so a person or somebody else
 // did it) and to the open decision; without one an implicit decision is made,
-// so that every changed line has a decision (explain.md 4.3, rules 1 and 2).
+// so that every changed line has a decision (docs/evidence.md).
 func (r *run) observe(ctx context.Context, t *evidence.ToolCall, reported []string) (observation, error) {
 	box, err := r.sandbox(ctx)
 	if err != nil {

@@ -154,7 +154,7 @@ func (r *run) checkArgs(spec tool.Spec, args []byte) error {
 
 // A call that is the same for more than maxRepeats of the last repeatWindow is
 // a loop, and so are repeatWindow calls that are only two different ones in
-// turn (safety.md T25).
+// turn (T25 in docs/threats.txt).
 const (
 	maxRepeats   = 5
 	repeatWindow = 10

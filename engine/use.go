@@ -176,8 +176,8 @@ func planName(asked string, a action.Action, id ident.PlanID) (string, error) {
 	return ident.LocalNamespace + "/" + base + "-" + s[len(s)-6:], nil
 }
 
-// Preflight makes the checks of spec/behavior.md "Plan Generation Guardrails"
-// that this form can make. The error names the check and every way out.
+// Preflight makes the checks of the specification (Behavior, "Plan Generation
+// Guardrails") that this form can make. The error names the check that failed.
 func (e *Engine) Preflight(ctx context.Context, p plan.Plan, linked []resource.Resource) error {
 	fail := func(check, format string, args ...any) *fault.Error {
 		f := fault.New(fault.Unavailable, "preflight: "+check+": "+format, args...)

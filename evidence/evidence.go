@@ -3,8 +3,7 @@
 // the record has a hole.
 //
 // Everything with content is kept by its SHA-256 in a blob store; the records
-// here carry hashes. Source: design notes on evidence, 4.1 to 4.4
-// (docs/evidence.md). Package evidence is pure.
+// here carry hashes. What is kept and why: docs/evidence.md. Package evidence is pure.
 package evidence
 
 import (

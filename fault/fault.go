@@ -19,7 +19,7 @@ import (
 // part of the stored format of events: add at the end, never reorder.
 type Kind int
 
-// The kinds. README.md of the design ("Settled questions") fixes their exits.
+// The kinds. What each returns at a door is in Table.
 const (
 	Internal         Kind = iota // a defect of ours
 	Invalid                      // the input is refused
@@ -43,7 +43,7 @@ const (
 // Meaning is what one kind is called and returns at each door.
 type Meaning struct {
 	Name string // stable code in JSON output, such as "NotFound"
-	Exit int    // process exit status (cli.md, "Exit codes")
+	Exit int    // process exit status ("agents help exit-codes")
 	RPC  int    // JSON-RPC 2.0 error code
 	HTTP int    // HTTP status
 }

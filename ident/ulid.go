@@ -27,7 +27,7 @@ type (
 )
 
 // Source makes ULIDs that strictly increase within one process even when the
-// clock stands still or goes back (safety.md T51): a time before the last one
+// clock stands still or goes back (T51 in docs/threats.txt): a time before the last one
 // is read as the last one. Safe for concurrent use.
 type Source struct {
 	mu      sync.Mutex

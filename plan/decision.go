@@ -9,7 +9,7 @@ import (
 // DecisionType is the kind of a choice point.
 type DecisionType string
 
-// The types (issue "Decisions a person can correct"; spec/overview.md).
+// The types (the specification, Overview, "Decision").
 const (
 	PromptDefinition     DecisionType = "prompt_definition"
 	InvariantEnforced    DecisionType = "invariant_enforced"

@@ -2,7 +2,7 @@
 // profiles (confidence thresholds), the safety profile and the guard. It is
 // pure: a decision is a function of the profile and of recorded facts.
 //
-// Source: spec/behavior.md, "Automation Profiles"; the settled questions in
+// Source: the specification, Behavior, "Automation Profiles"; the settled questions in
 // docs/decisions.md (a threshold of 1.0 is always manual, even at confidence
 // 1.0; a missing or impossible confidence counts as 0).
 package policy
@@ -68,7 +68,7 @@ func (t Threshold) Valid() bool { return t >= 0 && t <= 1 }
 type Confidence struct{ v float64 }
 
 // NewConfidence returns the confidence v; anything that is not a number from
-// 0 to 1 is read as 0 (safety.md T22).
+// 0 to 1 is read as 0 (T22 in docs/threats.txt).
 func NewConfidence(v float64) Confidence {
 	if math.IsNaN(v) || v < 0 || v > 1 {
 		return Confidence{}

@@ -245,7 +245,8 @@ func TestDiffSaysWhatChanges(t *testing.T) {
 	}
 }
 
-func TestApplyIsBoundToWhatWasShown(t *testing.T) { // T23, the part of plan apply
+// T23: the part of plan apply.
+func TestApplyIsBoundToWhatWasShown(t *testing.T) {
 	f, _ := newFacade(t)
 	out, dir := waiting(t, f, "echo x > a.txt")
 	refused(t, f, a2a.PlanApply(), a2a.PlanApplyRequest{Ref: string(out.Plan.ID), Expect: "something else"}, fault.Conflict)
