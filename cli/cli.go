@@ -17,7 +17,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"time"
 
 	"github.com/cleveragents/agents/a2a"
 )
@@ -40,7 +39,6 @@ type Env struct {
 	Getenv   func(string) string
 	Getwd    func() (string, error)
 	ReadFile func(path string) ([]byte, error)
-	Now      func() time.Time
 	// Signals carries what a person sends with Ctrl-C. May be nil.
 	Signals <-chan os.Signal
 	Version Version

@@ -8,7 +8,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,7 +78,6 @@ func newWorld(answers map[string]any) *world {
 			}
 			return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
 		},
-		Now:     func() time.Time { return time.Unix(0, 0).UTC() },
 		Version: Version{Version: "1.2.3", Commit: "abcdef", Go: "go1.26"},
 	}
 	return w

@@ -56,7 +56,7 @@ func (r *run) callLimits(ctx context.Context) (stop bool, err error) {
 		return true, r.pause(ctx, fault.Exhausted, "actor %s made %d model calls, its limit", r.actorNow().Name, r.turnLimit())
 	}
 	if most := r.p.Profile.Safety.MaxCostPerPlan; most != nil && !(r.cost() < *most) {
-		return true, r.pause(ctx, fault.Exhausted, "the plan has spent $%.4f of $%.4f", r.cost(), *most)
+		return true, r.block(ctx, "the plan has spent $%.4f of $%.4f", r.cost(), *most)
 	}
 	return false, nil
 }

@@ -166,6 +166,16 @@ func (r *run) pauseAt(ctx context.Context, next plan.Plan, kind fault.Kind, form
 	return r.move(ctx, next, nil)
 }
 
+// block stops the plan at a budget; a person has to decide whether it goes on.
+func (r *run) block(ctx context.Context, format string, args ...any) (err error) {
+	next := r.p
+	if next.Status, err = plan.Next(next.Status, plan.Block); err != nil {
+		return err
+	}
+	next.Reason, next.Fault = fmt.Sprintf(format, args...), fault.Exhausted.String()
+	return r.move(ctx, next, nil)
+}
+
 // fail ends the plan's run with an error that is the plan's own.
 func (r *run) fail(ctx context.Context, kind fault.Kind, format string, args ...any) error {
 	next := r.p

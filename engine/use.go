@@ -47,18 +47,17 @@ func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
 	}
 	a.Invariants = append(append([]string{}, a.Invariants...), in.Invariants...)
 	p := plan.Plan{
-		ID:       ident.PlanID(e.IDs.New()),
-		Project:  in.Project,
-		Status:   plan.Status{Phase: plan.PhaseAction, State: plan.Queued},
-		Attempt:  1,
-		NoInput:  in.NoInput,
-		Action:   a,
-		Args:     args,
-		Prompt:   strings.TrimSpace(in.Prompt),
-		Evidence: "full",
-		Created:  e.Now(),
-		Updated:  e.Now(),
-		Version:  1,
+		ID:      ident.PlanID(e.IDs.New()),
+		Project: in.Project,
+		Status:  plan.Status{Phase: plan.PhaseAction, State: plan.Queued},
+		Attempt: 1,
+		NoInput: in.NoInput,
+		Action:  a,
+		Args:    args,
+		Prompt:  strings.TrimSpace(in.Prompt),
+		Created: e.Now(),
+		Updated: e.Now(),
+		Version: 1,
 	}
 	if p.Name, err = planName(in.Name, a, p.ID); err != nil {
 		return plan.Plan{}, err

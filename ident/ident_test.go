@@ -36,9 +36,6 @@ func TestParseName(t *testing.T) {
 		if full, err := ident.Canonical(in); err != nil || full != want.String() {
 			t.Errorf("Canonical(%q): got %q, %v", in, full, err)
 		}
-		if got.Local() != (want.Server == "" && want.Namespace == "local") {
-			t.Errorf("%q: Local is %v", in, got.Local())
-		}
 	}
 	for in, part := range map[string]string{
 		"":                `the name ""`,

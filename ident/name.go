@@ -66,9 +66,6 @@ func (n Name) String() string {
 	return s
 }
 
-// Local reports whether n lives on this machine only.
-func (n Name) Local() bool { return n.Server == "" && n.Namespace == LocalNamespace }
-
 // Canonical parses s and returns its full form.
 func Canonical(s string) (string, error) {
 	n, err := ParseName(s)

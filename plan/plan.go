@@ -52,7 +52,6 @@ type Plan struct {
 	Execution actor.Config      `json:"execution_actor"`
 	Profile   policy.Profile    `json:"profile"`
 	ProfileBy string            `json:"profile_by"` // the tier that set it
-	Evidence  string            `json:"evidence"`   // full
 
 	Bases   []Base    `json:"bases,omitempty"`   // one a linked resource, set when Execute or Strategize first looks
 	Changed string    `json:"changed,omitempty"` // blob of the ChangeSet as of the last recorded mutation; "" is none

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/fault"
@@ -12,7 +13,8 @@ import (
 )
 
 // doctor looks at what a plan needs from the machine and tells the way out of
-// each problem. It changes nothing but one blob that it writes and reads back.
+// each problem. It writes one blob and reads it back, and removes unfinished files
+// of blobs that a crash left.
 func (w *world) doctor(ctx context.Context) []a2a.Finding {
 	out := []a2a.Finding{
 		{Name: "program", Level: "ok", Detail: fmt.Sprintf("agents %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
@@ -37,6 +39,12 @@ func (w *world) doctor(ctx context.Context) []a2a.Finding {
 		out = append(out, problem("blobs", err, "check the disk that holds "+w.paths.Blobs))
 	} else {
 		out = append(out, a2a.Finding{Name: "blobs", Level: "ok", Detail: w.paths.Blobs})
+	}
+	// A file that is being written now is younger than an hour.
+	if n, err := w.blobs.Sweep(ctx, time.Now().Add(-time.Hour)); err != nil {
+		out = append(out, problem("leftovers", err, "check the disk that holds "+w.paths.Blobs))
+	} else if n > 0 {
+		out = append(out, a2a.Finding{Name: "leftovers", Level: "ok", Detail: fmt.Sprintf("removed %d unfinished files that a crash had left", n)})
 	}
 	for _, name := range []string{"sh", "git"} {
 		path, err := proc.Lookup(name)

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"golang.org/x/term"
 
@@ -46,7 +45,6 @@ func run() int {
 		Getenv:    os.Getenv,
 		Getwd:     os.Getwd,
 		ReadFile:  os.ReadFile,
-		Now:       time.Now,
 		Signals:   signals,
 		Version:   version(),
 	})
