@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -81,13 +84,10 @@ func (r *run) spokenTo(turn int) bool {
 // has neither answer nor error was cut short by a crash: it is made again
 // under its own number.
 func (r *run) openCall(ctx context.Context, req actor.Request) (evidence.Call, error) {
-	key, err := json.Marshal(req)
-	if err != nil {
-		return evidence.Call{}, fault.New(fault.Internal, "encode request: %w", err)
-	}
+	key := requestKey(req)
 	if r.callOpen() {
 		c := *r.lastCall()
-		c.RequestKey = evidence.Hash(key)
+		c.RequestKey = key
 		return c, nil
 	}
 	next := r.p
@@ -95,14 +95,44 @@ func (r *run) openCall(ctx context.Context, req actor.Request) (evidence.Call, e
 	c := evidence.Call{
 		ID: ident.CallID(r.IDs.New()), Plan: next.ID, Phase: next.Phase, Attempt: next.Attempt, Turn: next.Turn,
 		Actor: r.actorNow().Name, Provider: req.Provider, Model: req.Model,
-		RequestKey: evidence.Hash(key), Started: r.Now(),
+		RequestKey: key, Started: r.Now(),
 	}
-	err = r.commit(ctx, next, func(tx Tx) error { return tx.InsertCall(c) },
+	err := r.commit(ctx, next, func(tx Tx) error { return tx.InsertCall(c) },
 		r.event(next.ID, "call.started", fields{"turn": c.Turn, "model": c.Provider + "/" + c.Model, "actor": c.Actor}))
 	if err == nil {
 		r.calls = append(r.calls, c)
 	}
 	return c, err
+}
+
+// requestKey is the hash of everything that a request is composed of. It reads
+// the texts once and encodes nothing, since a long conversation is hashed anew
+// at every turn.
+func requestKey(req actor.Request) string {
+	h := sha256.New()
+	part := func(texts ...string) {
+		for _, s := range texts {
+			_, _ = fmt.Fprintf(h, "%d:", len(s)) // a hash takes everything
+			_, _ = io.WriteString(h, s)
+		}
+	}
+	part(req.Provider, req.Model, fmt.Sprint(req.MaxTokens), fmt.Sprint(req.Temperature != nil))
+	if req.Temperature != nil {
+		part(fmt.Sprint(*req.Temperature))
+	}
+	for _, m := range req.Messages {
+		part(string(m.Role), m.Thinking, m.ToolCallID, fmt.Sprint(m.IsError, len(m.Pieces), len(m.ToolCalls)))
+		for _, p := range m.Pieces {
+			part(p.Slot, p.Origin, p.Reason, p.Text)
+		}
+		for _, t := range m.ToolCalls {
+			part(t.ID, t.Name, t.Arguments)
+		}
+	}
+	for _, t := range req.Tools {
+		part(t.Name, t.Description, string(t.Input))
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // makeCall calls the model and stores what came of it.

@@ -1,0 +1,166 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cleveragents/agents/evidence"
+	"github.com/cleveragents/agents/llm"
+	"github.com/cleveragents/agents/llm/scripted"
+)
+
+// turns is a script of so many turns in Execute: a decision, then a read each,
+// and at every fifth turn also an edit of what was read.
+type turns struct {
+	n     int
+	lines int // of each read
+	delay time.Duration
+}
+
+func (s turns) Reply(r scripted.Request) (scripted.Reply, error) {
+	out := scripted.Reply{Text: fmt.Sprintf("Turn %d: I look at the next place.", r.Turn), Delay: s.delay}
+	call := func(name, args string, a ...any) {
+		out.ToolCalls = append(out.ToolCalls, scripted.ToolCall{Name: llm.WireName("builtin/" + name), Arguments: fmt.Sprintf(args, a...)})
+	}
+	decide := func(kind string) {
+		call("record_decision", `{"type":%q,"question":"How?","chosen":"so","alternatives":[],"rationale":"it is measured"}`, kind)
+	}
+	t, file := r.Turn, workFile(r.Turn)
+	switch strategize := r.Contains("system", "You are the strategist"); {
+	case strategize && t == 0:
+		decide("strategy_choice")
+	case strategize, t >= s.n-1:
+		out.Text = "That is all."
+	case t == 0:
+		decide("implementation_choice")
+	default:
+		line := t / worked // each time another line of the same file
+		call("read", `{"path":%q,"offset":%d,"limit":%d}`, file, line+1, s.lines)
+		if t%5 == 0 {
+			call("edit", `{"path":%q,"old":"line %d of file %d:","new":"line %d of file %d, changed:"}`, file, line, t%worked, line, t%worked)
+		}
+	}
+	return out, nil
+}
+
+// BenchmarkPlan is a whole plan from use to the end of Execute, with everything
+// recorded and durable. Where the time went is in the metrics, each in
+// milliseconds a model call; "ours" is all but model and tools.
+func BenchmarkPlan(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		files int
+		s     turns
+	}{
+		{"calls=100/lines=4/files=200", 200, turns{n: 100, lines: 4}},
+		{"calls=100/lines=40/files=200", 200, turns{n: 100, lines: 40}},
+		{"calls=400/lines=4/files=200", 200, turns{n: 400, lines: 4}},
+		{"calls=100/lines=4/files=5000", 5000, turns{n: 100, lines: 4}},
+		{"calls=20/lines=40/files=200/model=500ms", 200, turns{n: 20, lines: 40, delay: 500 * time.Millisecond}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			w := newWorld(b, c.files, c.s)
+			w.run(b) // the first takes the snapshot and the workflow engine's start
+			w.clocks.reset()
+			var wall []time.Duration
+			cpu := cpuTime()
+			for b.Loop() {
+				start := time.Now()
+				w.run(b)
+				wall = append(wall, time.Since(start))
+			}
+			cpu = cpuTime() - cpu
+			report(b, w, wall, cpu)
+		})
+	}
+}
+
+func report(b *testing.B, w *world, wall []time.Duration, cpu time.Duration) {
+	b.Helper()
+	var sum time.Duration
+	for _, d := range wall {
+		sum += d
+	}
+	c := &w.clocks
+	calls := float64(c.model.times.Load())
+	ms := func(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) / calls }
+	of := func(k *clock) time.Duration { return time.Duration(k.took.Load()) }
+	ours := sum - of(&c.model) - of(&c.tools)
+	b.ReportMetric(ms(sum), "ms/call")
+	b.ReportMetric(ms(cpu), "cpu-ms/call")
+	b.ReportMetric(ms(of(&c.model)), "model-ms/call")
+	b.ReportMetric(ms(of(&c.tools)), "tools-ms/call")
+	b.ReportMetric(ms(ours), "ours-ms/call")
+	b.ReportMetric(ms(of(&c.store)), "store-ms/call")
+	b.ReportMetric(float64(c.store.times.Load())/calls, "tx/call")
+	b.ReportMetric(ms(of(&c.blobs)), "blobs-ms/call")
+	b.ReportMetric(float64(c.blobs.times.Load())/calls, "puts/call")
+	b.ReportMetric(ms(of(&c.trees)), "looks-ms/call")
+	b.ReportMetric(ms(sum-of(&c.steps)), "workflow-ms/call")
+	b.ReportMetric(100*float64(ours)/float64(sum), "ours-%")
+}
+
+// BenchmarkManifest is the wire check and the manifest of the requests of a
+// plan, apart from storing them: all requests, and the last, which is largest.
+func BenchmarkManifest(b *testing.B) {
+	w := newWorld(b, worked, turns{n: 100, lines: 40})
+	w.model.keep = true
+	w.run(b)
+	for _, c := range []struct {
+		name string
+		reqs []sent
+	}{{"all", w.model.sent}, {"last", w.model.sent[len(w.model.sent)-1:]}} {
+		b.Run(c.name, func(b *testing.B) {
+			bytes, manifest := 0, 0
+			for _, s := range c.reqs {
+				bytes += len(s.body)
+			}
+			for b.Loop() {
+				manifest = 0
+				for _, s := range c.reqs {
+					m, missing, err := evidence.Build(s.body, evidence.Parts(s.request))
+					if err != nil || len(missing) > 0 {
+						b.Fatal(missing, err)
+					}
+					text, err := json.Marshal(m)
+					must(b, err)
+					manifest += len(text)
+				}
+			}
+			n := float64(len(c.reqs))
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N)/n, "ms/call")
+			b.ReportMetric(float64(bytes)/n/1024, "request-KiB")
+			b.ReportMetric(float64(manifest)/n/1024, "manifest-KiB")
+		})
+	}
+}
+
+// BenchmarkSync is the anchor of everything durable: one file of 1 KB written
+// and synced.
+func BenchmarkSync(b *testing.B) {
+	dir := b.TempDir()
+	text := make([]byte, 1<<10)
+	i := 0
+	for b.Loop() {
+		i++
+		f, err := os.Create(dir + "/" + strconv.Itoa(i))
+		must(b, err)
+		_, err = f.Write(text)
+		must(b, err)
+		must(b, f.Sync())
+		must(b, f.Close())
+	}
+}
+
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
