@@ -316,6 +316,7 @@ func newRun(t *testing.T, program, name string, c crashCase) *killed {
 	dir := t.TempDir()
 	r := &killed{program, name, filepath.Join(dir, "data"), filepath.Join(dir, "tree"), filepath.Join(dir, "log"), c}
 	must(t, os.MkdirAll(r.data, 0o700))
+	fresh(t, r.data)
 	c.files(t, r.tree)
 	return r
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/llm/scripted"
 	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -97,35 +99,35 @@ func TestDecisionsAndTheirEdges(t *testing.T) {
 }
 
 func TestAmbiguousDecisionIsRefused(t *testing.T) {
-	n := 0
 	w, _ := modelWorld(t, t.TempDir(), t.TempDir(), builder(t, func(turn int, r scripted.Request) scripted.Reply {
-		switch turn {
-		case 0: // 40 ids: two of them end in the same letter of 32
-			var words []string
-			for i := range 40 {
-				words = append(words, record, choose(fmt.Sprint("q", i), ""))
-			}
-			return calls(words...)
-		case 1:
-			ends := map[byte]int{}
-			for _, m := range r.Results() {
-				end := m.Text[len(m.Text)-1]
-				if ends[end]++; ends[end] == 2 {
-					n = 1
-					return calls(record, choose("vague", `,"parent":"`+string(end)+`"`))
-				}
-			}
+		if turn == 0 {
+			return calls(record, choose("vague", `,"parent":"SAME"`), record, choose("vague too", `,"depends_on":["XSAME"]`), record, choose("short", `,"parent":"AME"`))
 		}
 		return scripted.Reply{Text: "Done."}
 	}), task())
-	p := w.run(w.start("auto"), "")
+	p := w.run(w.start("supervised"), "")
+	must(t, w.Store.Update(context.Background(), func(tx engine.Tx) error {
+		for i, id := range []ident.DecisionID{"01ARZ3NDEKTSV4RRFFQ69XSAME", "01ARZ3NDEKTSV4RRFFQ69YSAME"} {
+			d := plan.Decision{
+				ID: id, Plan: p.ID, Attempt: 1, Phase: plan.PhaseStrategize, Type: plan.StrategyChoice,
+				Question: fmt.Sprint("q", i), Chosen: "c", Rationale: "r", Alternatives: []plan.Option{},
+			}
+			if err := tx.InsertDecision(&d, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	w.setPlan(p.ID, func(p *plan.Plan) { p.Profile.Thresholds[policy.DecideExecution] = 0 })
+	p = w.run(p, plan.PhaseExecute)
 	w.status(p, plan.Waiting)
 	r := w.records(p.ID)
-	last := r.toolCalls[len(r.toolCalls)-1]
-	if n == 0 || last.Status == tool.OK {
-		t.Fatalf("the last call ended %s: %s", last.Status, w.output(last))
+	last := r.toolCalls[len(r.toolCalls)-3:]
+	if last[0].Status == tool.OK || last[1].Status != tool.OK || last[2].Status == tool.OK {
+		t.Errorf("the calls ended %s, %s and %s", last[0].Status, last[1].Status, last[2].Status)
 	}
-	t.Log(w.output(last))
+	contains(t, "the ambiguous end", w.output(last[0]), "more than one decision")
+	contains(t, "the short end", w.output(last[2]), "at least its last 4")
 }
 
 func TestEveryWriteIsUnderADecision(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,6 +43,57 @@ func (noModel) Generate(context.Context, actor.Request, func(string)) (actor.Res
 // is known by a number that each runner counts for itself.
 var programs = sync.OnceValue(func() *proc.Runner { return proc.New(time.Now) })
 
+// databases are the files of a store and of a runner that were opened once: to
+// make their tables takes longer than most plans.
+var databases = sync.OnceValues(func() (map[string][]byte, error) {
+	dir, err := os.MkdirTemp("", "engine-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	ctx, out := context.Background(), map[string][]byte{}
+	db, err := sqlite.Open(ctx, filepath.Join(dir, "data.db"), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	live, err := durable.NewWorkers(filepath.Join(dir, "workers"), ident.NewSource(time.Now, rand.Reader).New())
+	if err != nil {
+		return nil, err
+	}
+	runner, err := durable.Open(ctx, durable.Config{Path: filepath.Join(dir, "engine.db"), Live: live})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(runner.Close(), live.Close(), db.Close()); err != nil {
+		return nil, err
+	}
+	for _, pattern := range []string{"data.db*", "engine.db*"} {
+		names, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			if out[filepath.Base(name)], err = os.ReadFile(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+})
+
+// fresh puts empty databases where there are none.
+func fresh(t testing.TB, data string) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(data, "data.db")); err == nil {
+		return
+	}
+	all, err := databases()
+	must(t, err)
+	for name, b := range all {
+		must(t, os.WriteFile(filepath.Join(data, name), b, 0o600))
+	}
+}
+
 // world is an engine on real hands in a temporary directory.
 type world struct {
 	*engine.Engine
@@ -56,6 +108,7 @@ type world struct {
 func newWorld(t testing.TB, data, tree string, model engine.Model, actions []action.Action, actors []actor.Config) *world {
 	t.Helper()
 	ctx := context.Background()
+	fresh(t, data)
 	db, err := sqlite.Open(ctx, filepath.Join(data, "data.db"), sqlite.Options{})
 	must(t, err)
 	blobs, err := blob.Open(filepath.Join(data, "blobs"))
