@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cleveragents/agents/crash"
@@ -133,4 +134,23 @@ func (r *run) collide(ctx context.Context, b plan.Base, moved []plan.Change) err
 	next.Status, next.Fault = to, fault.Conflict.String()
 	next.Reason = "changed in " + b.Location + " since the plan began: " + strings.Join(lines, "; ") + "; nothing more was written"
 	return r.move(ctx, next, nil)
+}
+
+// takeBack undoes an Apply that was cut short and is given up: every target
+// that has the plan's bytes gets those that it had before. One that is neither
+// was changed by somebody else and is left alone.
+func (r *run) takeBack(ctx context.Context) error {
+	if r.p.Phase != plan.PhaseApply {
+		return nil
+	}
+	for _, b := range r.p.Bases {
+		for _, c := range slices.Backward(r.of(b)) {
+			c.Before, c.After = c.After, c.Before
+			err := r.Target.Write(ctx, b.Location, c)
+			if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Denied) {
+				return fmt.Errorf("take back what was applied: %w", err)
+			}
+		}
+	}
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
@@ -150,4 +152,102 @@ func TestALostSandboxIsMadeAgain(t *testing.T) {
 		}
 		return errors.Join(err, gerr)
 	})
+}
+
+// The order to enter a phase is the answer to the question at its gate.
+func TestAnOrderAnswersTheGate(t *testing.T) {
+	tree := t.TempDir()
+	write(t, tree, map[string]string{"a.txt": "one\n"})
+	w := newWorld(t, t.TempDir(), tree, noModel{}, nil, nil)
+	p := w.run(w.use(command(map[string]string{"command": "echo two > a.txt"}, "auto")), "")
+	w.status(p, plan.Waiting)
+	p = w.run(p, plan.PhaseApply)
+	w.status(p, plan.Applied)
+	w.view(func(tx engine.Tx) error {
+		all, err := tx.Approvals(p.ID, false)
+		if len(all) != 1 || all[0].State != plan.Used || all[0].Decided == nil {
+			t.Errorf("the approvals are %+v", all)
+		}
+		return err
+	})
+}
+
+// A graph that goes in a circle is stopped as a loop, and one whose arguments the
+// tool does not take is a fault of the actor.
+func TestGraphsThatGoWrong(t *testing.T) {
+	node := func(id, tool, next string, with map[string]any) actor.Node {
+		return actor.Node{ID: id, Tool: tool, Next: next, With: with}
+	}
+	list := map[string]any{"path": "."}
+	for name, c := range map[string]struct {
+		graph []actor.Node
+		state plan.State
+		fault fault.Kind
+		calls int
+	}{
+		"a circle":       {[]actor.Node{node("a", "builtin/list", "a", list)}, plan.Errored, fault.Invalid, 6},
+		"a wide circle":  {[]actor.Node{node("a", "builtin/list", "b", list), node("b", "builtin/list", "a", list)}, plan.Errored, fault.Invalid, 6},
+		"bad arguments":  {[]actor.Node{node("a", "builtin/list", "", map[string]any{"nope": 1})}, plan.Errored, fault.Invalid, 1},
+		"a failing tool": {[]actor.Node{node("a", "builtin/shell", "", map[string]any{"script": "exit 3"})}, plan.Errored, fault.ValidationFailed, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			act := action.Action{
+				Name: "local/a", Description: "d", DefinitionOfDone: "d", State: action.Available,
+				StrategyActor: "builtin/command-strategy", ExecutionActor: "local/g",
+				Args: []action.Arg{{Name: "command", Type: action.Text}},
+			}
+			g := actor.Config{Name: "local/g", Graph: c.graph}
+			w := newWorld(t, t.TempDir(), t.TempDir(), noModel{}, []action.Action{act}, []actor.Config{g})
+			p := w.run(w.use(engine.UseInput{Action: "local/a", Profile: "ci"}), "")
+			w.status(p, c.state)
+			if p.Fault != c.fault.String() {
+				t.Errorf("the fault is %s (%s), want %s", p.Fault, p.Reason, c.fault)
+			}
+			w.view(func(tx engine.Tx) error {
+				all, err := tx.ToolCalls(p.ID)
+				n := 0
+				for _, tc := range all {
+					if tc.Phase == plan.PhaseExecute {
+						n++
+					}
+				}
+				if n != c.calls {
+					t.Errorf("%d tool calls, want %d", n, c.calls)
+				}
+				return err
+			})
+		})
+	}
+}
+
+// An Apply that was cut short and is given up is taken back.
+func TestCancelTakesAHalfAppliedPlanBack(t *testing.T) {
+	tree := t.TempDir()
+	files := map[string]string{"a.txt": "a\n", "b.txt": "b\n", "gone.txt": "g\n", "theirs.txt": "t\n"}
+	write(t, tree, files)
+	w := newWorld(t, t.TempDir(), tree, noModel{}, nil, nil)
+	p := w.run(w.use(command(map[string]string{"command": "echo A > a.txt; echo B > b.txt; rm gone.txt; echo T > theirs.txt; echo new > new.txt"}, "auto")), "")
+	w.status(p, plan.Waiting)
+	// What a kill in the middle leaves: the phase entered, some files written.
+	must(t, w.Store.Update(context.Background(), func(tx engine.Tx) error {
+		q, err := tx.Plan(p.ID)
+		if err != nil {
+			return err
+		}
+		q.Status = plan.Status{Phase: plan.PhaseApply, State: plan.Paused}
+		return tx.UpdatePlan(&q)
+	}))
+	write(t, tree, map[string]string{"a.txt": "A\n", "new.txt": "new\n", "theirs.txt": "mine\n"})
+	must(t, os.Remove(filepath.Join(tree, "gone.txt")))
+	must(t, w.Cancel(context.Background(), p.ID, "", false))
+	w.status(w.plan(p.ID), plan.Cancelled)
+	files["theirs.txt"] = "mine\n" // changed by somebody else: not ours to touch
+	for name, want := range files {
+		if got := read(t, tree, name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(tree, "new.txt")); err == nil {
+		t.Error("new.txt is still there")
+	}
 }

@@ -133,6 +133,11 @@ func (e *Engine) grantWish(ctx context.Context, id ident.PlanID, w wish) (err er
 		return err
 	}
 	next.Reason = w.Reason
+	if w.Trigger == plan.Cancel {
+		if err := r.takeBack(ctx); err != nil {
+			return err
+		}
+	}
 	return r.move(ctx, next, func(tx Tx) error {
 		if w.Trigger == plan.Cancel {
 			return lapse(tx, id, e.Now())

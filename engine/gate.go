@@ -87,16 +87,40 @@ func (r *run) enterPhase(ctx context.Context, to plan.Phase, granted *plan.Appro
 		return err
 	}
 	next.Status, next.Reason = status, ""
-	if next.Ordered == to {
+	ordered := next.Ordered == to
+	if ordered {
 		next.Ordered, next.OrderedFor = "", ""
 	}
-	next.Turn, next.TurnFrom, next.Node, next.ActorEnd, next.Repairs = 0, 0, "", false, 0
+	next.Turn, next.TurnFrom, next.Node, next.NodeOpen, next.ActorEnd, next.Repairs = 0, 0, "", false, false, 0
 	return r.move(ctx, next, func(tx Tx) error {
 		if err := spend(tx, granted); err != nil {
 			return err
 		}
+		if ordered {
+			if err := r.answerByOrder(tx, string(to)); err != nil {
+				return err
+			}
+		}
 		return r.lapseSame(tx, plan.ApproveGate, string(to))
 	})
+}
+
+// answerByOrder closes the open question at a gate that a person passed by
+// ordering the phase: the order is the yes.
+func (r *run) answerByOrder(tx Tx, subject string) error {
+	open, err := tx.Approvals(r.p.ID, true)
+	if err != nil {
+		return err
+	}
+	for _, a := range open {
+		if a.Kind == plan.ApproveGate && a.Subject == subject {
+			a.State, a.Decided, a.Note = plan.Used, r.finished(), "given by the order to enter the phase"
+			if err := tx.UpdateApproval(a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // lapseSame closes the approvals of that kind and subject that could still be
@@ -209,13 +233,7 @@ func (r *run) stepWaiting(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	next.Reason = ""
-	return false, r.move(ctx, next, func(tx Tx) error {
-		if q.State != plan.Open {
-			return nil
-		}
-		q.State = plan.Lapsed
-		return tx.UpdateApproval(q)
-	})
+	return false, r.move(ctx, next, nil) // an open question is closed by what stepGate decides
 }
 
 // rejected handles a no at a gate or to a fix. Guidance becomes a decision of

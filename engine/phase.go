@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/evidence"
@@ -199,20 +200,10 @@ func (r *run) stepGraph(ctx context.Context) (bool, error) {
 		next.ActorEnd = true
 		return false, r.commit(ctx, next, nil)
 	}
-	for _, t := range r.phaseToolCalls() {
-		if t.Node != next.Node || t.Turn != next.Turn {
-			continue
+	if next.NodeOpen {
+		if t, ok := r.toolCallAt(next.Turn, 0); ok {
+			return r.leaveNode(ctx, t)
 		}
-		to, goesOn := g.After(t.Node, t.Status == tool.OK)
-		if !goesOn {
-			out, err := r.blob(ctx, t.Output)
-			if err != nil {
-				return false, err
-			}
-			return true, r.fail(ctx, fault.ValidationFailed, "%s ended %s: %s", t.Tool, t.Status, lastLine(string(out)))
-		}
-		next.Node = to
-		return false, r.commit(ctx, next, nil)
 	}
 	node, ok := g.Node(next.Node)
 	if !ok {
@@ -222,17 +213,46 @@ func (r *run) stepGraph(ctx context.Context) (bool, error) {
 	if err != nil {
 		return true, r.fail(ctx, fault.Invalid, "actor %s: %v", g.Name, err)
 	}
-	if next.Turn-next.TurnFrom >= r.turnLimit() {
-		return true, r.pause(ctx, fault.Exhausted, "actor %s took %d steps, its limit", g.Name, r.turnLimit())
-	}
-	next.Turn++
-	if err := r.commit(ctx, next, nil); err != nil {
-		return false, err
+	if !next.NodeOpen {
+		if next.Turn-next.TurnFrom >= r.turnLimit() {
+			return true, r.pause(ctx, fault.Exhausted, "actor %s took %d steps, its limit", g.Name, r.turnLimit())
+		}
+		next.Turn++
+		next.NodeOpen = true
+		if err := r.commit(ctx, next, nil); err != nil {
+			return false, err
+		}
 	}
 	return r.stepToolCall(ctx, wanted{
 		turn: next.Turn, node: node.ID,
 		tool: actor.ToolCall{ID: node.ID, Name: node.Tool, Arguments: args},
 	})
+}
+
+// leaveNode goes from a node whose tool call is done to the next one, or ends
+// the phase where none takes the failure: a person's no pauses the plan, what
+// the tool does not take is a fault of the actor, and a tool that failed has
+// not done what is to be done.
+func (r *run) leaveNode(ctx context.Context, t evidence.ToolCall) (bool, error) {
+	next := r.p
+	to, goesOn := r.actorNow().After(t.Node, t.Status == tool.OK)
+	if goesOn {
+		next.Node, next.NodeOpen = to, false
+		return false, r.commit(ctx, next, nil)
+	}
+	out, err := r.blob(ctx, t.Output)
+	if err != nil {
+		return false, err
+	}
+	said := string(out)
+	switch {
+	case strings.HasPrefix(said, rejection("")):
+		next.NodeOpen = false // a resume asks again
+		return true, r.pauseAt(ctx, next, fault.Blocked, "%s: %s", t.Tool, clip(lastLine(said), 300))
+	case t.Status == tool.Refused:
+		return true, r.fail(ctx, fault.Invalid, "node %s: %s", t.Node, clip(lastLine(said), 300))
+	}
+	return true, r.fail(ctx, fault.ValidationFailed, "%s ended %s: %s", t.Tool, t.Status, lastLine(said))
 }
 
 func (r *run) turnLimit() int {

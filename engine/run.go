@@ -329,6 +329,11 @@ func (r *run) asked(ctx context.Context) (bool, error) {
 	if err != nil { // nothing to stop any more
 		return false, r.Store.Update(ctx, func(tx Tx) error { return tx.PutSetting(wishKey(r.p.ID), "") })
 	}
+	if w.Trigger == plan.Cancel {
+		if err := r.takeBack(ctx); err != nil {
+			return true, err
+		}
+	}
 	next.Status, next.Reason = to, w.Reason
 	err = r.move(ctx, next, func(tx Tx) error {
 		if w.Trigger == plan.Cancel {

@@ -33,14 +33,15 @@ type Plan struct {
 	NoInput    bool   `json:"no_input,omitempty"` // nobody can be asked
 
 	// How far the actor of the running phase got.
-	Turn     int    `json:"turn"`           // model calls or graph nodes begun in this phase and attempt
-	TurnFrom int    `json:"turn_from"`      // the turn limit counts from here
-	Node     string `json:"node,omitempty"` // the graph node that is next
-	ActorEnd bool   `json:"actor_end"`      // the actor says that it is done
-	Repairs  int    `json:"repairs"`        // turns in a row that were no use
-	Fixes    int    `json:"fixes"`          // rounds of fixing validations
-	FixGiven bool   `json:"fix_given"`      // a person allowed one more round
-	Checking bool   `json:"checking"`       // a validation runs in the sandbox
+	Turn     int    `json:"turn"`                // model calls or graph nodes begun in this phase and attempt
+	TurnFrom int    `json:"turn_from"`           // the turn limit counts from here
+	Node     string `json:"node,omitempty"`      // the graph node that is next, or is at work
+	NodeOpen bool   `json:"node_open,omitempty"` // the node has begun, under the number of Turn
+	ActorEnd bool   `json:"actor_end"`           // the actor says that it is done
+	Repairs  int    `json:"repairs"`             // turns in a row that were no use
+	Fixes    int    `json:"fixes"`               // rounds of fixing validations
+	FixGiven bool   `json:"fix_given"`           // a person allowed one more round
+	Checking bool   `json:"checking"`            // a validation runs in the sandbox
 	// Rebuilding says that the sandbox is being made again from the record.
 	Rebuilding bool    `json:"rebuilding,omitempty"`
 	Inputs     []Input `json:"inputs,omitempty"`
