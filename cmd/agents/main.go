@@ -44,7 +44,8 @@ func run() int {
 		Width:     width,
 		Getenv:    os.Getenv,
 		Getwd:     os.Getwd,
-		ReadFile:  os.ReadFile,
+		ReadFile:  readFile,
+		IsDir:     isDir,
 		Signals:   signals,
 		Version:   version(),
 	})

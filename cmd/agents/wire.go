@@ -91,7 +91,7 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 		Store: w.db, Blobs: w.blobs,
 		Model: llm.New(llm.Config{Providers: map[string]llm.Provider{
 			scripted.Name: scripted.Provider(scripted.Config{
-				Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: os.ReadFile,
+				Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: readFile,
 			}),
 		}}),
 		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs}),
