@@ -93,12 +93,16 @@ func build(t *testing.T) (dir string) {
 func shell(t *testing.T, bin, script string) ([]byte, error) {
 	t.Helper()
 	home := t.TempDir()
+	repo, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 	cmd.Dir = home
 	cmd.WaitDelay = 5 * time.Second
 	cmd.Env = []string{
 		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8",
+		"HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8", "REPO=" + repo,
 	}
 	return cmd.CombinedOutput()
 }

@@ -199,6 +199,7 @@ type FaultView struct {
 	Kind    string `json:"kind"` // fault.Kind's name
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	Output  string `json:"output,omitempty"` // the end of what the failed program printed
 }
 
 // PlanDetail is a plan as it was made and where it is: what a person may rely

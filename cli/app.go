@@ -129,8 +129,12 @@ func (a *app) settleDir() error {
 		return fault.New(fault.Unavailable, "find the working directory: %w", err)
 	}
 	a.dir = dir
-	if a.flags.cwd != "" {
-		a.dir = a.abs(a.flags.cwd)
+	if a.flags.cwd == "" {
+		return nil
+	}
+	a.dir = a.abs(a.flags.cwd)
+	if a.env.IsDir != nil && !a.env.IsDir(a.dir) {
+		return fault.New(fault.NotFound, "-C %s: no such directory", a.flags.cwd)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,9 @@ func noCommand(cmd *cobra.Command, args []string) error {
 // between accepts from least to most arguments; most < 0 is no limit.
 func between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
+		if slices.Contains(args, "") { // an unset variable in a script must not mean @last
+			return usage(cmd.CommandPath(), "%s: an argument is empty", cmd.CommandPath())
+		}
 		switch n := len(args); {
 		case n < least:
 			return usage(cmd.CommandPath(), "%s: an argument is missing (%s)", cmd.CommandPath(), cmd.Use)

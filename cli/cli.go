@@ -38,7 +38,8 @@ type Env struct {
 
 	Getenv   func(string) string
 	Getwd    func() (string, error)
-	ReadFile func(path string) ([]byte, error)
+	ReadFile func(path string) ([]byte, error) // regular files; may stop after decode.MaxBytes+1
+	IsDir    func(path string) bool            // nil says yes
 	// Signals carries what a person sends with Ctrl-C. May be nil.
 	Signals <-chan os.Signal
 	Version Version

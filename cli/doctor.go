@@ -56,10 +56,16 @@ func findings(p *printer, all []a2a.Finding) {
 			level = p.warn(f.Level)
 		}
 		detail := f.Detail
-		if f.Fix != "" {
+		if f.Fix != "" && p.format == Plain { // one line a finding
 			detail += " (fix: " + f.Fix + ")"
 		}
 		rows = append(rows, []any{level, f.Name, detail})
 	}
 	p.rows([]string{"level", "check", "detail"}, rows)
+	for _, f := range all { // a table cuts long lines, and a way out must not be cut
+		if f.Fix != "" && p.format != Plain {
+			p.field(f.Name, f.Detail)
+			p.field("fix", f.Fix)
+		}
+	}
 }

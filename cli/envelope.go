@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/cleveragents/agents/fault"
 )
@@ -35,7 +37,25 @@ type ResultLine struct {
 }
 
 // put keeps what the command has to say; finish writes it.
-func (a *app) put(o output) { a.out = &o }
+func (a *app) put(o output) {
+	if dir := a.flags.dataDir; dir != "" {
+		o.next = slices.Clone(o.next)
+		for i, c := range o.next { // a command that is pasted has to find the same data
+			o.next[i] = strings.ReplaceAll(c, "agents ", "agents --data-dir "+quoted(a.abs(dir))+" ")
+		}
+	}
+	a.out = &o
+}
+
+// quoted is a word as a shell takes it.
+func quoted(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune(plainLetters, r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%"
 
 // finish writes the result and the error and returns the exit status.
 func (a *app) finish(err error) int {

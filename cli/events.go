@@ -170,7 +170,13 @@ func tellTool(f facts) telling {
 
 func tellChange(f facts) telling {
 	text := f.text("status") + " " + f.text("path")
-	if o := f.text("origin"); o != "reported" && o != "" {
+	switch o := f.text("origin"); o {
+	case "", "reported":
+	case "untracked": // git means something else by the word
+		text += " (found after the tool ran)"
+	case "human":
+		text += " (not by a tool)"
+	default:
 		text += " (" + o + ")"
 	}
 	return telling{"±", text, plainTone, false}

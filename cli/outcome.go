@@ -115,6 +115,7 @@ func outcomeOutput(o a2a.PlanOutcome) output {
 		p.printf("%s %s %s %s", p.bold(o.Plan.Name), p.dim(shortID(o.Plan.ID)), stateWord(p.styles, o.Plan.Status), heldWord(o.Plan.Held))
 		if o.Fault != nil {
 			p.field("stopped", o.Fault.Message)
+			p.block("output", o.Fault.Output)
 		} else {
 			p.field("reason", o.Plan.Reason)
 		}

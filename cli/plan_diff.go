@@ -105,14 +105,22 @@ func fileStats(p *printer, all []a2a.FileStat) {
 	}
 }
 
+// linkMode is the mode of a symbolic link, as git writes it.
+const linkMode = "120000"
+
 // drawDiff writes the changes as a unified diff.
 func drawDiff(p *printer, v a2a.DiffView) {
 	for _, f := range v.Files {
 		if f.OldMode != f.NewMode && f.OldMode != "" && f.NewMode != "" {
 			p.printf("%s", p.note("mode of "+f.Path+": "+f.OldMode+" → "+f.NewMode))
 		}
-		if f.Binary {
+		switch {
+		case f.Binary:
 			p.printf("%s", p.note("binary file "+f.Path+" "+f.Status))
+		case f.OldMode == linkMode || f.NewMode == linkMode:
+			p.printf("%s", p.note("symbolic link "+f.Path+" "+f.Status+"; its text is where it leads"))
+		case f.Unified == "" && f.Status != "mode":
+			p.printf("%s", p.note("empty file "+f.Path+" "+f.Status))
 		}
 		for line := range strings.Lines(f.Unified) {
 			p.WriteString(string(diffLine(p.styles, strings.TrimSuffix(line, "\n"))) + "\n")

@@ -60,8 +60,16 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	for _, a := range v.Approvals {
 		p.field("approval", shortID(a.ID)+" "+string(a.State)+": "+a.Summary)
 	}
+	found := 0
 	for _, g := range v.Gaps {
+		if g.Kind == evidence.GapUntracked { // one a path, and the paths follow below
+			found++
+			continue
+		}
 		p.field("gap", string(g.Kind)+" "+g.Path+" "+g.Detail)
+	}
+	if found > 0 {
+		p.field("found", plural(found, "change")+" that a tool made without naming it, such as a shell command's")
 	}
 	fileStats(p, v.Changed)
 	if o.validations {

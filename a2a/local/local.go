@@ -151,5 +151,20 @@ func (f *Facade) realDir(dir string, force bool) (string, error) {
 		return "", fault.New(fault.Invalid, "%s is %s: a plan would copy and may change all of it", real, what).
 			WithHint("name a project directory, or add --force if you mean it")
 	}
+	if data := filepath.Dir(f.Paths.Store); f.Paths.Store != "" {
+		if d, err := filepath.EvalSymlinks(data); err == nil {
+			data = d
+		}
+		if within(data, real) || within(real, data) {
+			return "", fault.New(fault.Invalid, "%s and the program's own data in %s lie in each other", real, data).
+				WithHint("choose another --data-dir")
+		}
+	}
 	return real, nil
+}
+
+// within reports whether path is dir or below it.
+func within(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
 }

@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cleveragents/agents/a2a"
@@ -10,6 +11,7 @@ import (
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/tool"
 )
 
 // summary is a plan in one line.
@@ -48,6 +50,9 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 		out.Fault = &a2a.FaultView{Kind: p.Fault, Message: p.Reason}
 		if len(out.Next) > 0 {
 			out.Fault.Hint = out.Next[0]
+		}
+		if out.Fault.Output, err = f.failedOutput(ctx, p); err != nil {
+			return out, err
 		}
 	}
 	if p.State == plan.Cancelled {
@@ -105,4 +110,45 @@ func open(all []plan.Approval) []plan.Approval {
 		}
 	}
 	return out
+}
+
+// maxFailedOutput bounds how much of a failed program's output is shown.
+const maxFailedOutput = 4 << 10
+
+// failedOutput is the end of what the program printed that the plan failed on:
+// the newest required validation that did not pass, else the newest tool call
+// that ended badly; "" when neither is why.
+func (f *Facade) failedOutput(ctx context.Context, p plan.Plan) (string, error) {
+	if p.Fault != fault.ValidationFailed.String() {
+		return "", nil
+	}
+	blob := ""
+	err := f.view(ctx, func(tx engine.Tx) error {
+		results, err := tx.Results(p.ID)
+		if err != nil {
+			return err
+		}
+		if n := len(results); n > 0 && results[n-1].Verdict != tool.Passed {
+			blob = results[n-1].Output
+			return nil
+		}
+		calls, err := tx.ToolCalls(p.ID)
+		if n := len(calls); n > 0 && calls[n-1].Status != tool.OK {
+			blob = calls[n-1].Output
+		}
+		return err
+	})
+	if err != nil || blob == "" {
+		return "", err
+	}
+	b, err := f.Engine.Blobs.Get(ctx, blob)
+	if err != nil {
+		return "", err
+	}
+	text := strings.ToValidUTF8(string(b), "\uFFFD")
+	if len(text) > maxFailedOutput {
+		text = text[len(text)-maxFailedOutput:]
+		_, text, _ = strings.Cut(text, "\n") // begin with a whole line
+	}
+	return text, nil
 }
