@@ -43,7 +43,7 @@ const (
 	// is a hash of the program, which would part each build from the last.
 	version = "agents-workflow-1"
 
-	openLimit  = 10 * time.Second
+	openLimit  = time.Minute // on a busy disk making the tables takes seconds
 	closeLimit = 10 * time.Second
 	// defaultKeep is small beside the engine's own records of as many runs.
 	defaultKeep = 1000
