@@ -130,7 +130,7 @@ func (o *demoCmd) end(ctx context.Context, id string) error {
 	}
 	next := []string{
 		"agents init .",
-		`agents run builtin/command -p . --arg command="gofmt -s -w ." --arg validate="go build ./..."`,
+		`agents run builtin/command -p . --arg command="gofmt -s -w ." --arg validate="go build ./..." --automation-profile auto`,
 		"agents plan apply @last",
 	}
 	kept := ""
