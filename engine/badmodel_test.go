@@ -237,6 +237,7 @@ func TestModelThatLearnsArrives(t *testing.T) {
 
 // T56: many calls in one answer, ids twice.
 func TestThousandCallsInOneAnswer(t *testing.T) {
+	t.Parallel()
 	tree := t.TempDir()
 	write(t, tree, map[string]string{"a.txt": "one\n"})
 	w, wr := modelWorld(t, t.TempDir(), tree, builder(t, func(turn int, r scripted.Request) scripted.Reply {

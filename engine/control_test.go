@@ -263,6 +263,7 @@ func (j *jam) Update(ctx context.Context, f func(engine.Tx) error) error {
 
 // A store that is busy at any one write stops the plan for now and not for good.
 func TestBusyStoreDoesNotLoseThePlan(t *testing.T) {
+	t.Parallel()
 	for n := 1; ; n++ {
 		data, tree := t.TempDir(), t.TempDir()
 		w, wr := modelWorld(t, data, tree, writer(t, func(int) {}), task(validated("cat a.txt")))

@@ -46,6 +46,7 @@ func stubborn() scripted.Script {
 // reachable, its events tell every move, it never asks the same twice at once,
 // and nothing reaches the project before apply. T23
 func TestLifeOfAPlan(t *testing.T) {
+	t.Parallel()
 	known := map[plan.Status]bool{{Phase: plan.PhaseAction, State: plan.Queued}: true}
 	leads := map[string]bool{}
 	for _, tr := range plan.Transitions() {
