@@ -18,13 +18,12 @@ package proc
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -70,7 +69,6 @@ type Result struct {
 // Runner runs commands. Safe for concurrent use.
 type Runner struct {
 	now func() time.Time
-	n   atomic.Int64
 }
 
 // New returns a runner that measures with now.
@@ -92,7 +90,7 @@ func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	mark := fmt.Sprintf("%s=%d.%d", markName, os.Getpid(), r.n.Add(1))
+	mark := markName + "=" + rand.Text() // no other run has it, of this process or another
 	began := r.now()
 	ch, err := start(path, c, mark)
 	if err != nil {
