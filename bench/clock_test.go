@@ -33,17 +33,17 @@ func (c *clock) reset() {
 }
 
 // clocks are the hands of one engine.
-type clocks struct{ model, tools, store, blobs, trees, steps clock }
+type clocks struct{ model, tools, store, commits, blobs, trees, steps clock }
 
 func (c *clocks) reset() {
-	for _, one := range []*clock{&c.model, &c.tools, &c.store, &c.blobs, &c.trees, &c.steps} {
+	for _, one := range []*clock{&c.model, &c.tools, &c.store, &c.commits, &c.blobs, &c.trees, &c.steps} {
 		one.reset()
 	}
 }
 
 type timedStore struct {
 	engine.Store
-	clock *clock
+	clock, commits *clock
 }
 
 func (s timedStore) View(ctx context.Context, f func(engine.Tx) error) error {
@@ -53,6 +53,7 @@ func (s timedStore) View(ctx context.Context, f func(engine.Tx) error) error {
 
 func (s timedStore) Update(ctx context.Context, f func(engine.Tx) error) error {
 	defer s.clock.start()()
+	defer s.commits.start()()
 	return s.Store.Update(ctx, f)
 }
 

@@ -73,7 +73,7 @@ func newWorld(b *testing.B, n int, s scripted.Script) *world {
 	}})}
 	programs := proc.New(time.Now)
 	w.Engine = engine.New(engine.Config{
-		Store: timedStore{db, &w.clocks.store}, Blobs: timedBlobs{blobs, &w.clocks.blobs}, Model: w.model,
+		Store: timedStore{db, &w.clocks.store, &w.clocks.commits}, Blobs: timedBlobs{blobs, &w.clocks.blobs}, Model: w.model,
 		Sandboxes: timedTrees{sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}), &w.clocks.trees},
 		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
 		Tools:     timedTools{builtin.New(builtin.Config{Proc: programs}), &w.clocks.tools}, Checker: builtin.NewChecker(programs),
