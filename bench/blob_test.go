@@ -10,7 +10,7 @@ import (
 // BenchmarkBlobs is what one step of a plan stores: a few new blobs at once.
 // BenchmarkSync is its anchor.
 func BenchmarkBlobs(b *testing.B) {
-	s, err := blob.Open(b.TempDir())
+	s, err := blob.Open(b.TempDir(), nil)
 	must(b, err)
 	defer s.Close()
 	for _, c := range []struct {

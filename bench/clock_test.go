@@ -33,17 +33,17 @@ func (c *clock) reset() {
 }
 
 // clocks are the hands of one engine.
-type clocks struct{ model, tools, store, commits, blobs, trees, steps clock }
+type clocks struct{ model, tools, store, commits, relaxed, blobs, trees, steps clock }
 
 func (c *clocks) reset() {
-	for _, one := range []*clock{&c.model, &c.tools, &c.store, &c.commits, &c.blobs, &c.trees, &c.steps} {
+	for _, one := range []*clock{&c.model, &c.tools, &c.store, &c.commits, &c.relaxed, &c.blobs, &c.trees, &c.steps} {
 		one.reset()
 	}
 }
 
 type timedStore struct {
 	engine.Store
-	clock, commits *clock
+	clock, commits, relaxed *clock
 }
 
 func (s timedStore) View(ctx context.Context, f func(engine.Tx) error) error {
@@ -57,14 +57,23 @@ func (s timedStore) Update(ctx context.Context, f func(engine.Tx) error) error {
 	return s.Store.Update(ctx, f)
 }
 
+func (s timedStore) UpdateRelaxed(ctx context.Context, f func(engine.Tx) error) error {
+	defer s.clock.start()()
+	defer s.relaxed.start()()
+	return s.Store.UpdateRelaxed(ctx, f)
+}
+
 type timedBlobs struct {
 	engine.Blobs
 	clock *clock
 }
 
-func (s timedBlobs) PutAll(ctx context.Context, bs [][]byte) ([]string, error) {
+func (s timedBlobs) Split(ctx context.Context, bs map[string][]byte) ([]engine.SmallBlob, error) {
+	if len(bs) == 0 {
+		return nil, nil
+	}
 	defer s.clock.start()()
-	return s.Blobs.PutAll(ctx, bs)
+	return s.Blobs.Split(ctx, bs)
 }
 
 // timedModel keeps the requests and the bytes that were sent, so that the work

@@ -107,6 +107,7 @@ func report(b *testing.B, w *world, wall []time.Duration, cpu time.Duration) {
 	b.ReportMetric(ms(of(&c.store)), "store-ms/call")
 	b.ReportMetric(float64(c.store.times.Load())/calls, "tx/call")
 	b.ReportMetric(float64(c.commits.times.Load())/calls, "commits/call")
+	b.ReportMetric(float64(c.relaxed.times.Load())/calls, "relaxed/call")
 	b.ReportMetric(ms(of(&c.blobs)), "blobs-ms/call")
 	b.ReportMetric(float64(c.blobs.times.Load())/calls, "puts/call")
 	b.ReportMetric(ms(of(&c.trees)), "looks-ms/call")

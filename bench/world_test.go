@@ -53,7 +53,7 @@ func newWorld(b *testing.B, n int, s scripted.Script) *world {
 	must(b, makeTree(tree, n))
 	db, err := sqlite.Open(ctx, filepath.Join(data, "data.db"), sqlite.Options{})
 	must(b, err)
-	blobs, err := blob.Open(filepath.Join(data, "blobs"))
+	blobs, err := blob.Open(filepath.Join(data, "blobs"), db)
 	must(b, err)
 	ids := ident.NewSource(time.Now, rand.Reader)
 	live, err := durable.NewWorkers(filepath.Join(data, "workers"), ids.New())
@@ -73,7 +73,7 @@ func newWorld(b *testing.B, n int, s scripted.Script) *world {
 	}})}
 	programs := proc.New(time.Now)
 	w.Engine = engine.New(engine.Config{
-		Store: timedStore{db, &w.clocks.store, &w.clocks.commits}, Blobs: timedBlobs{blobs, &w.clocks.blobs}, Model: w.model,
+		Store: timedStore{db, &w.clocks.store, &w.clocks.commits, &w.clocks.relaxed}, Blobs: timedBlobs{blobs, &w.clocks.blobs}, Model: w.model,
 		Sandboxes: timedTrees{sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}), &w.clocks.trees},
 		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
 		Tools:     timedTools{builtin.New(builtin.Config{Proc: programs}), &w.clocks.tools}, Checker: builtin.NewChecker(programs),

@@ -20,6 +20,9 @@ import (
 // MaxSize.
 func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	f, size, err := s.open(ctx, hash)
+	if fault.Is(err, fault.NotFound) && s.rows != nil {
+		return s.getRow(ctx, hash, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +31,26 @@ func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 	if _, err := io.ReadFull(f, raw); err != nil {
 		return nil, fault.New(fault.Unavailable, "read blob %s: %w", hash, err)
 	}
-	b := raw[1:]
+	return s.decode(hash, raw)
+}
+
+// getRow reads a blob from the rows; absent is the error when there is none.
+func (s *Store) getRow(ctx context.Context, hash string, absent error) ([]byte, error) {
+	raw, err := s.rows.Blob(ctx, hash)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, absent
+	case err != nil:
+		return nil, err
+	case len(raw) == 0 || int64(len(raw)) > s.max+1:
+		return nil, corrupt(hash, errSize)
+	}
+	return s.decode(hash, raw)
+}
+
+// decode returns the bytes that a file or a row holds.
+func (s *Store) decode(hash string, raw []byte) (b []byte, err error) {
+	b = raw[1:]
 	switch raw[0] {
 	case codecRaw:
 	case codecZstd:
@@ -48,6 +70,13 @@ func (s *Store) Get(ctx context.Context, hash string) ([]byte, error) {
 // When it returns an error, w may have got bytes that are wrong.
 func (s *Store) GetTo(ctx context.Context, hash string, w io.Writer) error {
 	f, _, err := s.open(ctx, hash)
+	if fault.Is(err, fault.NotFound) && s.rows != nil {
+		b, err := s.getRow(ctx, hash, err)
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		return err
+	}
 	if err != nil {
 		return err
 	}

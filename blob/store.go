@@ -1,4 +1,6 @@
-// Package blob keeps bytes in files named by their SHA-256.
+// Package blob keeps bytes by their SHA-256: in files, and small ones that a
+// record names in the rows of the store, where one transaction makes both
+// durable (Split).
 //
 // A blob lies at dir/ab/abcdef…: one byte that names the codec, then the bytes
 // as they are or, when that is shorter, as one zstd frame. Writing is: temp
@@ -48,6 +50,7 @@ const (
 // Store is a directory of blobs. It is safe for concurrent use.
 type Store struct {
 	root *os.Root
+	rows Rows
 	max  int64
 	seq  atomic.Uint64 // names temp files
 	enc  *zstd.Encoder // EncodeAll only
@@ -80,8 +83,21 @@ func (r *recent) add(hash string) {
 	r.set[hash] = true
 }
 
-// Open returns the store in dir, making it when it is not there. Close it.
-func Open(dir string) (*Store, error) { return open(dir, MaxSize) }
+// Rows is where the blobs are that Split left to the caller: fault.NotFound for
+// one that is not there.
+type Rows interface {
+	Blob(ctx context.Context, hash string) (data []byte, err error)
+}
+
+// Open returns the store in dir, making it when it is not there. Without rows
+// (nil) all blobs are files. Close it.
+func Open(dir string, rows Rows) (*Store, error) {
+	s, err := open(dir, MaxSize)
+	if err == nil {
+		s.rows = rows
+	}
+	return s, err
+}
 
 func open(dir string, limit int64) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -283,7 +283,7 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestSeveralStoresOnOneDirectory(t *testing.T) {
 	a, dir := newStore(t, MaxSize)
-	b, err := Open(dir)
+	b, err := Open(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,16 +2,14 @@ package engine
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/cleveragents/agents/evidence"
 )
 
-// Blobs that a step makes are held back until the step commits, and are then
-// stored together, before the rows that name them: the waits for the disk
-// overlap, so a model call with its manifest, answer and new texts costs as
-// much as one file.
+// Blobs that a step makes are held back until the step commits. The small ones
+// are then stored in the transaction of the rows that name them, so a model
+// call with its manifest, answer and new texts waits for the disk once; the
+// large ones are files, stored before it.
 
 // maxCache bounds the bytes of blobs that a run keeps in memory.
 const maxCache = 64 << 20
@@ -62,10 +60,28 @@ func (r *run) flush(ctx context.Context) error {
 	if len(r.due) == 0 {
 		return nil
 	}
-	if _, err := r.Blobs.PutAll(ctx, slices.Collect(maps.Values(r.due))); err != nil {
+	small, err := r.Blobs.Split(ctx, r.due)
+	if err != nil {
 		return err
 	}
-	r.due, r.dueSize = nil, 0
+	if len(small) > 0 {
+		if err := r.Store.Update(ctx, func(tx Tx) error { return putBlobs(tx, small) }); err != nil {
+			return err
+		}
+	}
+	r.flushed()
+	return nil
+}
+
+// flushed forgets what was due, once it is stored.
+func (r *run) flushed() { r.due, r.dueSize = nil, 0 }
+
+func putBlobs(tx Tx, small []SmallBlob) error {
+	for _, b := range small {
+		if err := tx.PutBlob(b); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

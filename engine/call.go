@@ -97,7 +97,7 @@ func (r *run) openCall(ctx context.Context, req actor.Request) (evidence.Call, e
 		Actor: r.actorNow().Name, Provider: req.Provider, Model: req.Model,
 		RequestKey: key, Started: r.Now(),
 	}
-	err := r.commit(ctx, next, func(tx Tx) error { return tx.InsertCall(c) },
+	err := r.commitRelaxed(ctx, next, func(tx Tx) error { return tx.InsertCall(c) },
 		r.event(next.ID, "call.started", fields{"turn": c.Turn, "model": c.Provider + "/" + c.Model, "actor": c.Actor}))
 	if err == nil {
 		r.calls = append(r.calls, c)

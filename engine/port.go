@@ -34,6 +34,10 @@ type Store interface {
 	// one that waits longer than the store's limit gets fault.Busy. f must
 	// have no effect but through its Tx.
 	Update(ctx context.Context, f func(Tx) error) error
+	// UpdateRelaxed is Update for what can be done again: no death of this
+	// process takes it back, but a machine that loses power may, until the next
+	// Update returns, and then with everything that was committed after it.
+	UpdateRelaxed(ctx context.Context, f func(Tx) error) error
 }
 
 // Tx is one transaction. A thing that is not there is fault.NotFound; a second
@@ -49,6 +53,7 @@ type Tx interface {
 	EvidenceTx
 	ApprovalTx
 	SettingTx
+	BlobTx
 }
 
 // ActionTx keeps actions by canonical name.
@@ -167,13 +172,30 @@ type SettingTx interface {
 	Setting(key string) (string, error) // NotFound when unset
 }
 
+// BlobTx keeps the blobs that are small enough to be stored in the transaction
+// that names them.
+type BlobTx interface {
+	PutBlob(b SmallBlob) error // one that is there already is not an error
+	Blob(hash string) (SmallBlob, error)
+}
+
+// SmallBlob is a blob in the form that Blobs gave it for a row of the store.
+type SmallBlob struct {
+	Hash string
+	Data []byte
+}
+
 // Blobs keeps bytes by their SHA-256. Put of bytes that are there is cheap and
 // not an error; a blob is durable when Put returns, and so are all of PutAll,
 // whose hashes are in the order of bs. Get checks the hash and returns
-// fault.Corrupt when it does not match, fault.NotFound when it is not there.
+// fault.Corrupt when it does not match, fault.NotFound when it is not there; it
+// finds what Put stored and what was stored through BlobTx.
 type Blobs interface {
 	Put(ctx context.Context, b []byte) (hash string, err error)
 	PutAll(ctx context.Context, bs [][]byte) (hashes []string, err error)
+	// Split stores the blobs (by hash) that are too large for a row, durably,
+	// and returns the others for BlobTx, in the order of their hashes.
+	Split(ctx context.Context, bs map[string][]byte) ([]SmallBlob, error)
 	Get(ctx context.Context, hash string) ([]byte, error)
 }
 

@@ -32,7 +32,7 @@ type decisionArgs struct {
 // recordDecision executes the record_decision tool: the decision, its edges
 // and, in Execute, a checkpoint of the sandbox, in one transaction with the
 // call's record.
-func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []byte, stored bool, granted func(Tx) error) error {
+func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []byte, stored bool, granted *plan.Approval) error {
 	d, ups, err := r.decisionFrom(t, args)
 	res := tool.Result{Status: tool.OK}
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []by
 		if !r.uselessTurn(t.Turn) {
 			next.Repairs++
 		}
-		return r.commitToolCall(ctx, next, t, stored, granted, r.toolEvent(t, res.Output))
+		return r.commitToolCall(ctx, next, t, stored, func(tx Tx) error { return spend(tx, granted) }, r.toolEvent(t, res.Output))
 	}
 	next.Repairs = 0
 	t.Decision = d.ID
@@ -68,7 +68,7 @@ func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []by
 		events = append(events, r.event(r.p.ID, "checkpoint.created", fields{"id": c.ID}))
 	}
 	return r.commitToolCall(ctx, next, t, stored, func(tx Tx) error {
-		if err := granted(tx); err != nil {
+		if err := spend(tx, granted); err != nil {
 			return err
 		}
 		if err := r.insertDecision(tx, &d, ups); err != nil {

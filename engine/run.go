@@ -71,13 +71,25 @@ func (e *Engine) Run(ctx context.Context, id ident.PlanID, order plan.Phase, emi
 	return r.end(ctx, id, err)
 }
 
-// carry runs the durable loop and reports whether it took any step.
+// stepsAtOnce bounds the steps that the runner records as one.
+const stepsAtOnce = 8
+
+// carry runs the durable loop and reports whether it took any step. What the
+// runner records as one step is a model call with all that follows from it
+// up to the next: our own rows say how far it got, so recording less often
+// costs nothing but the question of them.
 func (r *run) carry(ctx context.Context, id ident.PlanID) (stepped bool, err error) {
 	key := fmt.Sprintf("%s.%d", id, r.p.Run)
-	err = r.Runner.Run(ctx, key, func(ctx context.Context, n int) (bool, error) {
+	err = r.Runner.Run(ctx, key, func(ctx context.Context, _ int) (done bool, err error) {
 		stepped = true
-		crash.Point("engine.step")
-		return r.step(ctx, id)
+		for n := 0; n < stepsAtOnce && ctx.Err() == nil; n++ {
+			crash.Point("engine.step")
+			calls := len(r.calls)
+			if done, err = r.step(ctx, id); done || err != nil || len(r.calls) != calls {
+				return done, err
+			}
+		}
+		return false, nil
 	})
 	return stepped, err
 }
@@ -352,17 +364,33 @@ func (r *run) asked(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// commit stores the blobs that are due, then next as the plan, with whatever f
+// commit stores the blobs that are due and next as the plan, with whatever f
 // adds, in one transaction; then it tells the events. A nil f adds nothing.
 func (r *run) commit(ctx context.Context, next plan.Plan, f func(Tx) error, events ...plan.Event) error {
+	return r.commitBy(ctx, r.Store.Update, next, f, events...)
+}
+
+// commitRelaxed is commit for what can be done again without a loss: that a
+// call or a tool that only reads was begun or has ended. A decision, an answer
+// that was paid for, a change and a person's word are never stored so.
+func (r *run) commitRelaxed(ctx context.Context, next plan.Plan, f func(Tx) error, events ...plan.Event) error {
+	return r.commitBy(ctx, r.Store.UpdateRelaxed, next, f, events...)
+}
+
+func (r *run) commitBy(ctx context.Context, update func(context.Context, func(Tx) error) error,
+	next plan.Plan, f func(Tx) error, events ...plan.Event) error {
 	next.Updated = r.Now()
 	version := next.Version
-	if err := r.flush(ctx); err != nil {
+	small, err := r.Blobs.Split(ctx, r.due)
+	if err != nil {
 		r.loaded = false
 		return err
 	}
-	err := r.Store.Update(ctx, func(tx Tx) error {
+	err = update(ctx, func(tx Tx) error {
 		next.Version = version // the function may run again
+		if err := putBlobs(tx, small); err != nil {
+			return err
+		}
 		if f != nil {
 			if err := f(tx); err != nil {
 				return err
@@ -382,6 +410,7 @@ func (r *run) commit(ctx context.Context, next plan.Plan, f func(Tx) error, even
 		r.loaded = false
 		return err
 	}
+	r.flushed()
 	r.p = next
 	for _, ev := range events {
 		r.tell(ev)

@@ -49,7 +49,7 @@ func (r *run) stepToolCall(ctx context.Context, w wanted) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	granted := func(Tx) error { return nil }
+	var granted *plan.Approval
 	if w.row == nil || w.row.Status == tool.Waiting {
 		v, err := r.admit(ctx, t, args, w.tool.Arguments)
 		if err != nil {
@@ -63,7 +63,7 @@ func (r *run) stepToolCall(ctx context.Context, w wanted) (bool, error) {
 		}
 		// The approval is spent with the first record that the call goes ahead:
 		// a crash in between leaves both or neither.
-		granted = func(tx Tx) error { return spend(tx, v.granted) }
+		granted = v.granted
 	}
 	if t.Tool == RecordDecision {
 		return false, r.recordDecision(ctx, t, args, w.row != nil, granted)
@@ -322,9 +322,14 @@ func (r *run) askToolCall(ctx context.Context, t evidence.ToolCall, why string, 
 	return err
 }
 
-// commitToolCall stores the record of a call with what belongs to it.
+// commitToolCall stores the record of a call with what belongs to it. A record
+// alone may be lost with the machine: the call is then made again.
 func (r *run) commitToolCall(ctx context.Context, next plan.Plan, t evidence.ToolCall, stored bool, also func(Tx) error, events ...plan.Event) error {
-	err := r.commit(ctx, next, func(tx Tx) error {
+	commit := r.commit
+	if also == nil {
+		commit = r.commitRelaxed
+	}
+	err := commit(ctx, next, func(tx Tx) error {
 		if also != nil {
 			if err := also(tx); err != nil {
 				return err
@@ -344,7 +349,7 @@ func (r *run) commitToolCall(ctx context.Context, next plan.Plan, t evidence.Too
 // runTool runs an admitted call. A tool that may write is recorded as running
 // first; when that record is found after a crash, the sandbox is put back to
 // the last recorded state before the tool runs again.
-func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w wanted, granted func(Tx) error) error {
+func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w wanted, granted *plan.Approval) error {
 	box, err := r.sandbox(ctx)
 	if err != nil {
 		return err
@@ -364,13 +369,13 @@ func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w w
 		if t.Executed, err = r.put(ctx, args); err != nil {
 			return err
 		}
-		err := r.commitToolCall(ctx, r.p, t, stored, granted,
+		err := r.commitToolCall(ctx, r.p, t, stored, func(tx Tx) error { return spend(tx, granted) },
 			r.event(r.p.ID, "tool.started", fields{"tool": t.Tool, "summary": summary(args)}))
 		if err != nil {
 			return err
 		}
 		stored = true
-		granted = func(Tx) error { return nil }
+		granted = nil
 		crash.Point("engine.tool.started")
 	} else {
 		t.Executed = evidence.Hash(args)
@@ -395,7 +400,7 @@ func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w w
 }
 
 // finishTool records the outcome of a call and everything it changed.
-func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Result, stored, wrote bool, granted func(Tx) error) error {
+func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Result, stored, wrote bool, granted *plan.Approval) error {
 	var err error
 	if t.Output, err = r.put(ctx, []byte(res.Output)); err != nil {
 		return err
@@ -416,12 +421,16 @@ func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Resu
 		next.Changed = ob.changedBlob
 	}
 	events := append(ob.events, r.toolEvent(t, res.Output))
-	err = r.commitToolCall(ctx, next, t, stored, func(tx Tx) error {
-		if err := granted(tx); err != nil {
-			return err
+	var also func(Tx) error // a tool that only read is told alone: it can read again
+	if wrote || granted != nil {
+		also = func(tx Tx) error {
+			if err := spend(tx, granted); err != nil {
+				return err
+			}
+			return ob.store(tx)
 		}
-		return ob.store(tx)
-	}, events...)
+	}
+	err = r.commitToolCall(ctx, next, t, stored, also, events...)
 	if err != nil {
 		return err
 	}

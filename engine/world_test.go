@@ -111,7 +111,7 @@ func newWorld(t testing.TB, data, tree string, model engine.Model, actions []act
 	fresh(t, data)
 	db, err := sqlite.Open(ctx, filepath.Join(data, "data.db"), sqlite.Options{})
 	must(t, err)
-	blobs, err := blob.Open(filepath.Join(data, "blobs"))
+	blobs, err := blob.Open(filepath.Join(data, "blobs"), db)
 	must(t, err)
 	ids := ident.NewSource(time.Now, rand.Reader)
 	live, err := durable.NewWorkers(filepath.Join(data, "workers"), ids.New())

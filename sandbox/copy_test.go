@@ -11,7 +11,7 @@ import (
 
 func newBlobs(t testing.TB, dir string) *blob.Store {
 	t.Helper()
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

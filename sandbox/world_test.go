@@ -25,7 +25,7 @@ type world struct {
 func newWorld(t testing.TB, files map[string]string) *world {
 	t.Helper()
 	dir := t.TempDir()
-	blobs, err := blob.Open(filepath.Join(dir, "blobs"))
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

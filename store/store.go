@@ -32,8 +32,11 @@ const DefaultBusy = 10 * time.Second
 
 // DB is an open store. It is safe for concurrent use.
 type DB struct {
-	c    Config
-	turn chan struct{} // holds one token: this process writes through one connection
+	c       Config
+	turn    chan struct{} // holds one token: this process writes through one connection
+	relaxed bool          // how the writing connection is set; whoever has the turn has this too
+
+	stmts [2]statements // of the pools that write and read
 }
 
 // Config is what a DB is made of.
@@ -54,6 +57,9 @@ func New(c Config) *DB {
 		c.Busy = DefaultBusy
 	}
 	d := &DB{c: c, turn: make(chan struct{}, 1)}
+	if c.Dialect.Prepare {
+		d.stmts = [2]statements{{db: c.Write}, {db: c.Read}}
+	}
 	d.turn <- struct{}{}
 	return d
 }
@@ -63,7 +69,7 @@ func (d *DB) Path() string { return d.c.Where }
 
 // Close waits for running transactions' statements and closes the store.
 func (d *DB) Close() error {
-	err := d.c.Read.Close()
+	err := errors.Join(d.stmts[0].close(), d.stmts[1].close(), d.c.Read.Close())
 	if d.c.Write != d.c.Read {
 		err = errors.Join(d.c.Write.Close(), err)
 	}
@@ -76,22 +82,37 @@ func (d *DB) View(ctx context.Context, f func(engine.Tx) error) error {
 	if err != nil {
 		return d.fault(ctx, "read the store", err)
 	}
-	defer s.Rollback() // nothing was written: there is nothing to commit
-	return f(&tx{db: d, ctx: ctx, sql: s, readOnly: true})
+	defer func() {
+		s.Rollback() // nothing was written: there is nothing to commit
+		d.stmts[1].prepare(ctx)
+	}()
+	return f(&tx{db: d, ctx: ctx, sql: s, stmts: &d.stmts[1], readOnly: true})
 }
 
 // Update implements engine.Store. Numbers that the transaction gave to records
 // (Seq, Version) are taken back when it does not commit.
-func (d *DB) Update(ctx context.Context, f func(engine.Tx) error) (err error) {
+func (d *DB) Update(ctx context.Context, f func(engine.Tx) error) error {
+	return d.update(ctx, false, f)
+}
+
+// UpdateRelaxed implements engine.Store.
+func (d *DB) UpdateRelaxed(ctx context.Context, f func(engine.Tx) error) error {
+	return d.update(ctx, true, f)
+}
+
+func (d *DB) update(ctx context.Context, relaxed bool, f func(engine.Tx) error) (err error) {
 	if err := d.wait(ctx); err != nil {
 		return err
 	}
 	defer func() { d.turn <- struct{}{} }()
+	if err := d.relax(ctx, relaxed); err != nil {
+		return d.fault(ctx, "write to the store", err)
+	}
 	s, err := d.c.Write.BeginTx(ctx, &d.c.Dialect.Write)
 	if err != nil {
 		return d.fault(ctx, "write to the store", err)
 	}
-	t := &tx{db: d, ctx: ctx, sql: s}
+	t := &tx{db: d, ctx: ctx, sql: s, stmts: &d.stmts[0]}
 	committed := false
 	defer func() { // also on a panic of f, which goes on after it
 		if !committed {
@@ -101,6 +122,11 @@ func (d *DB) Update(ctx context.Context, f func(engine.Tx) error) (err error) {
 	}()
 	if d.c.Dialect.Lock != "" {
 		if _, err := s.ExecContext(ctx, d.c.Dialect.Lock); err != nil {
+			return d.fault(ctx, "write to the store", err)
+		}
+	}
+	if relaxed && d.c.Dialect.RelaxTx != "" {
+		if _, err := s.ExecContext(ctx, d.c.Dialect.RelaxTx); err != nil {
 			return d.fault(ctx, "write to the store", err)
 		}
 	}
@@ -114,6 +140,25 @@ func (d *DB) Update(ctx context.Context, f func(engine.Tx) error) (err error) {
 		return d.fault(ctx, "commit to the store", err)
 	}
 	committed = true
+	d.stmts[0].prepare(ctx)
+	return nil
+}
+
+// relax sets the writing connection, where that is done between transactions.
+// A connection that the pool made anew is strict, whatever was set before: so
+// one that is thought to be relaxed is told in either case.
+func (d *DB) relax(ctx context.Context, want bool) error {
+	if d.c.Dialect.Relax == "" || want == d.relaxed {
+		return nil
+	}
+	set := d.c.Dialect.Strict
+	if want {
+		set, d.relaxed = d.c.Dialect.Relax, true
+	}
+	if _, err := d.c.Write.ExecContext(ctx, set); err != nil {
+		return err
+	}
+	d.relaxed = want
 	return nil
 }
 

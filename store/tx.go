@@ -15,6 +15,7 @@ type tx struct {
 	db       *DB
 	ctx      context.Context // of the Update or View that made it
 	sql      *sql.Tx
+	stmts    *statements
 	readOnly bool
 	spoiled  error    // the database refused something: it cannot commit any more
 	undo     []func() // gives back the numbers that records got
@@ -57,7 +58,7 @@ func (t *tx) exec(what, query string, args ...any) (int64, error) {
 	if err := t.mayWrite(what); err != nil {
 		return 0, err
 	}
-	r, err := t.sql.ExecContext(t.ctx, query, args...)
+	r, err := t.stmts.exec(t, query, args)
 	if err != nil {
 		return 0, t.spoil(what, err)
 	}
@@ -102,7 +103,7 @@ func (t *tx) insertNext(what, table, counter, scope string, cols []column) (int6
 	next += ")"
 	q := insertText(table, names(cols)+", "+counter, params(1, len(cols))+", "+next, " RETURNING "+counter)
 	var n int64
-	switch err := t.sql.QueryRowContext(t.ctx, q, args...).Scan(&n); {
+	switch err := t.stmts.row(t, q, args).Scan(&n); {
 	case errors.Is(err, sql.ErrNoRows):
 		return 0, exists(what)
 	case err != nil:
@@ -153,7 +154,7 @@ func list[T any](t *tx, what string, of func(*T) []column, tail string, args ...
 		return nil, t.spoiled
 	}
 	var proto T
-	rows, err := t.sql.QueryContext(t.ctx, "SELECT "+names(of(&proto))+" "+tail, args...)
+	rows, err := t.stmts.query(t, "SELECT "+names(of(&proto))+" "+tail, args)
 	if err != nil {
 		return nil, t.spoil(what, err)
 	}

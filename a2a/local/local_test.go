@@ -36,7 +36,7 @@ func newFacade(t *testing.T) (f *local.Facade, home string) {
 	home = t.TempDir()
 	db, err := sqlite.Open(ctx, filepath.Join(data, "data.db"), sqlite.Options{})
 	must(t, err)
-	blobs, err := blob.Open(filepath.Join(data, "blobs"))
+	blobs, err := blob.Open(filepath.Join(data, "blobs"), db)
 	must(t, err)
 	ids := ident.NewSource(time.Now, rand.Reader)
 	live, err := durable.NewWorkers(filepath.Join(data, "workers"), ids.New())

@@ -69,7 +69,7 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 	if w.db, err = sqlite.Open(ctx, w.paths.Store, sqlite.Options{}); err != nil {
 		return err
 	}
-	if w.blobs, err = blob.Open(w.paths.Blobs); err != nil {
+	if w.blobs, err = blob.Open(w.paths.Blobs, w.db); err != nil {
 		return err
 	}
 	ids := ident.NewSource(time.Now, rand.Reader)

@@ -70,10 +70,11 @@ func dialect() store.Dialect {
 	return store.Dialect{
 		Name: "postgres",
 		// With all writers in a row, each statement sees all that was committed.
-		Lock:  fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", int64(writeLock)),
-		Write: sql.TxOptions{Isolation: sql.LevelReadCommitted},
-		Read:  sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		Kind:  kind,
+		Lock:    fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", int64(writeLock)),
+		RelaxTx: "SET LOCAL synchronous_commit = off",
+		Write:   sql.TxOptions{Isolation: sql.LevelReadCommitted},
+		Read:    sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
+		Kind:    kind,
 	}
 }
 

@@ -14,7 +14,12 @@ import (
 )
 
 func dialect() store.Dialect {
-	return store.Dialect{Name: "sqlite", Read: sql.TxOptions{ReadOnly: true}, Kind: kind}
+	return store.Dialect{
+		Name: "sqlite", Read: sql.TxOptions{ReadOnly: true}, Kind: kind, Prepare: true,
+		// In WAL mode NORMAL keeps every commit from a death of the process, and
+		// leaves syncing the log to the next commit under FULL.
+		Relax: "PRAGMA synchronous = NORMAL", Strict: "PRAGMA synchronous = FULL",
+	}
 }
 
 // kind tells what a result code of SQLite means.

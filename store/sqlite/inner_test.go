@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,6 +51,41 @@ func TestSettings(t *testing.T) {
 		var got string
 		if err := w.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 			t.Errorf("%s: got %s and error %v, want %s", pragma, got, err, want)
+		}
+	}
+}
+
+// A relaxed update leaves syncing to the next strict one, which must not be
+// relaxed in its turn; not even after one that failed, or on a connection that
+// the pool has made anew.
+func TestRelaxed(t *testing.T) {
+	f := testFile(t)
+	w := f.writer()
+	s := store.New(store.Config{Write: w, Read: f.reader(), Dialect: dialect(), Where: f.path})
+	defer s.Close()
+	ok := func(tx engine.Tx) error { return tx.PutSetting("k", "v") }
+	no := func(tx engine.Tx) error { return errors.New("no") }
+	gone := func(tx engine.Tx) error {
+		w.SetMaxIdleConns(0) // what is given back is closed
+		return ok(tx)
+	}
+	back := func(tx engine.Tx) error {
+		w.SetMaxIdleConns(1)
+		return ok(tx)
+	}
+	for i, c := range []struct {
+		update func(context.Context, func(engine.Tx) error) error
+		f      func(engine.Tx) error
+		want   string // NORMAL is 1, FULL is 2; a new connection is FULL
+	}{
+		{s.Update, ok, "2"}, {s.UpdateRelaxed, ok, "1"}, {s.UpdateRelaxed, ok, "1"}, {s.Update, ok, "2"},
+		{s.UpdateRelaxed, no, "1"}, {s.Update, no, "2"}, {s.UpdateRelaxed, gone, "2"}, {s.Update, back, "2"},
+		{s.UpdateRelaxed, ok, "1"}, {s.Update, ok, "2"},
+	} {
+		_ = c.update(t.Context(), c.f) // the outcome is in the setting
+		var got string
+		if err := w.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&got); err != nil || got != c.want {
+			t.Errorf("after update %d: got synchronous %s and error %v, want %s", i, got, err, c.want)
 		}
 	}
 }

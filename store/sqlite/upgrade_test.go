@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -19,14 +20,29 @@ import (
 // steps returns the real migrations and one more.
 func steps(t *testing.T, more string) fs.FS {
 	t.Helper()
-	first, err := fs.ReadFile(store.Migrations(), "0001_records.sql")
+	out := fstest.MapFS{fmt.Sprintf("%04d_more.sql", latest(t)+1): {Data: []byte("-- +goose Up\n" + more)}}
+	names, err := fs.Glob(store.Migrations(), "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fstest.MapFS{
-		"0001_records.sql": {Data: first},
-		"0002_more.sql":    {Data: []byte("-- +goose Up\n" + more)},
+	for _, name := range names {
+		text, err := fs.ReadFile(store.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = &fstest.MapFile{Data: text}
 	}
+	return out
+}
+
+// latest is the version of the real schema.
+func latest(t *testing.T) int64 {
+	t.Helper()
+	v, err := store.Latest(store.Migrations())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }
 
 func version(t *testing.T, path string) (v int64) {
@@ -69,10 +85,10 @@ func TestUpgrade(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := version(t, path); got != 2 {
-		t.Errorf("got schema %d, want 2", got)
+	if got, want := version(t, path), latest(t)+1; got != want {
+		t.Errorf("got schema %d, want %d", got, want)
 	}
-	backup := path + ".v1.bak"
+	backup := fmt.Sprintf("%s.v%d.bak", path, latest(t))
 	st, err := os.Lstat(backup)
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +122,8 @@ func TestUpgradeFails(t *testing.T) {
 			t.Fatalf("got error %v, want one that names the file and the step", err)
 		}
 	}
-	if got := version(t, path); got != 1 {
-		t.Errorf("got schema %d, want 1", got)
+	if got, want := version(t, path), latest(t); got != want {
+		t.Errorf("got schema %d, want %d", got, want)
 	}
 	s := open(t, path, sqlite.Options{})
 	if err := s.Update(t.Context(), count); err != nil {
