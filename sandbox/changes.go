@@ -122,13 +122,28 @@ func (s *Sandbox) look(ctx context.Context, p *part, put *putter) (*found, error
 	}
 	next := &state{read: now, entries: entries}
 	// A look that stored nothing must not vouch for the bytes of a change.
-	if put != nil && (len(doubtful) > 0 || p.last == nil || len(entries) != len(p.last.entries)) {
-		if err := next.save(dir); err != nil {
+	if put != nil {
+		if err := p.seen(dir, next, len(doubtful)); err != nil {
 			return nil, err
 		}
-		p.last = next
 	}
 	return &found{entries, w.ignored}, nil
+}
+
+// maxUnsaved is how many files may have been read since the state was saved:
+// a process that opens the sandbox later reads them once more.
+const maxUnsaved = 256
+
+// seen takes a look as the last one and saves it where saving is worth its
+// price, which is that of the whole list.
+func (p *part) seen(dir *os.Root, next *state, read int) error {
+	first := p.last == nil
+	p.last = next
+	if p.unsaved += read; !first && p.unsaved <= maxUnsaved {
+		return nil
+	}
+	p.unsaved = 0
+	return next.save(dir)
 }
 
 // match fills in the hashes of unchanged files and returns the others. Both

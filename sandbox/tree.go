@@ -32,6 +32,7 @@ type part struct {
 	entries []entry
 	index   index
 	last    *state // of the tree, as it was last looked at
+	unsaved int    // files read since last was saved
 	rules   gitignore.Matcher
 	kept    map[digest]bool // bytes of the snapshot that are in the blob store
 }
