@@ -38,6 +38,6 @@ const decisionSchema = `{
 // decisionTool only describes the tool: the engine keeps the decisions. It is
 // read-only because it leaves the sandbox alone.
 func decisionTool() entry {
-	s := describe("record_decision", decisionSchema, reads())
+	s := describe("record_decision", decisionSchema, tool.Capability{ReadOnly: true})
 	return entry{spec: tool.Spec{Name: engine.RecordDecision, Description: s.Description, Input: s.Input, Capability: s.Capability}}
 }

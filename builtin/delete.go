@@ -21,7 +21,7 @@ const deleteSchema = `{
   }
 }`
 
-func deleteTool() entry { return define("delete", deleteSchema, writes(), remove) }
+func deleteTool() entry { return working("delete", deleteSchema, remove) }
 
 func remove(_ context.Context, w *work, a deleteArgs) (tool.Result, error) {
 	p, err := clean(a.Path)

@@ -28,7 +28,7 @@ const editSchema = `{
   }
 }`
 
-func editTool() entry { return define("edit", editSchema, writes(), edit) }
+func editTool() entry { return working("edit", editSchema, edit) }
 
 func edit(_ context.Context, w *work, a editArgs) (tool.Result, error) {
 	p, err := clean(a.Path)

@@ -35,9 +35,9 @@ const globSchema = `{
   }
 }`
 
-func globTool() entry { return define("glob", globSchema, reads(), glob) }
+func globTool() entry { return looking("glob", globSchema, glob) }
 
-func glob(ctx context.Context, w *work, a globArgs) (tool.Result, error) {
+func glob(ctx context.Context, w *look, a globArgs) (tool.Result, error) {
 	if err := checkGlob(a.Pattern); err != nil {
 		return tool.Result{}, err
 	}
@@ -46,7 +46,7 @@ func glob(ctx context.Context, w *work, a globArgs) (tool.Result, error) {
 		return tool.Result{}, err
 	}
 	var found []string
-	pass := walk{tree: w.tree}
+	pass := walk{view: w.view}
 	err = pass.files(ctx, dir, func(p string, _ fs.FileMode) (bool, error) {
 		if doublestar.MatchUnvalidated(a.Pattern, below(dir, p)) {
 			found = append(found, p)

@@ -41,7 +41,7 @@ const grepSchema = `{
   }
 }`
 
-func grepTool() entry { return define("grep", grepSchema, reads(), grep) }
+func grepTool() entry { return looking("grep", grepSchema, grep) }
 
 // search is one grep on its way.
 type search struct {
@@ -53,7 +53,7 @@ type search struct {
 	skipped int
 }
 
-func grep(ctx context.Context, w *work, a grepArgs) (tool.Result, error) {
+func grep(ctx context.Context, w *look, a grepArgs) (tool.Result, error) {
 	re, err := compile(a.Pattern, a.IgnoreCase)
 	if err != nil {
 		return tool.Result{}, err
@@ -74,7 +74,7 @@ func grep(ctx context.Context, w *work, a grepArgs) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	s := &search{walk: walk{tree: w.tree}, re: re}
+	s := &search{walk: walk{view: w.view}, re: re}
 	if !info.IsDir() {
 		if _, err := w.regular(p); err != nil {
 			return tool.Result{}, err
@@ -118,7 +118,7 @@ func wanted(glob, p string) bool {
 // file searches one file; one that cannot be read, is binary or too large is
 // counted as skipped.
 func (s *search) file(ctx context.Context, p string) (bool, error) {
-	b, _, err := s.tree.read(p)
+	b, _, err := s.view.read(p)
 	if err != nil {
 		s.skipped++
 		return true, nil

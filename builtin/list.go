@@ -29,9 +29,9 @@ const listSchema = `{
   }
 }`
 
-func listTool() entry { return define("list", listSchema, reads(), list) }
+func listTool() entry { return looking("list", listSchema, list) }
 
-func list(ctx context.Context, w *work, a listArgs) (tool.Result, error) {
+func list(ctx context.Context, w *look, a listArgs) (tool.Result, error) {
 	dir, err := w.directory(a.Path)
 	if err != nil {
 		return tool.Result{}, err
@@ -63,7 +63,7 @@ func list(ctx context.Context, w *work, a listArgs) (tool.Result, error) {
 }
 
 // directory checks a path that has to be a directory; "" is the root.
-func (t tree) directory(p string) (string, error) {
+func (t view) directory(p string) (string, error) {
 	if p == "" {
 		p = "."
 	}
@@ -84,9 +84,9 @@ func (t tree) directory(p string) (string, error) {
 }
 
 // entry is one line: kind, size where it says something, and name.
-func (t tree) entry(p string, e fs.DirEntry) string {
+func (t view) entry(p string, e fs.DirEntry) string {
 	name := show(e.Name())
-	info, err := t.root.Lstat(p)
+	info, err := t.sight.Lstat(p)
 	if err != nil {
 		return fmt.Sprintf("%-11s %10s  %s\n", "unreadable", "", name)
 	}
@@ -97,7 +97,7 @@ func (t tree) entry(p string, e fs.DirEntry) string {
 	case m.IsDir():
 		name += "/"
 	case m&fs.ModeSymlink != 0:
-		if target, err := t.root.Readlink(p); err == nil {
+		if target, err := t.sight.Readlink(p); err == nil {
 			name += " -> " + show(target)
 		}
 	}

@@ -26,7 +26,7 @@ const moveSchema = `{
   }
 }`
 
-func moveTool() entry { return define("move", moveSchema, writes(), move) }
+func moveTool() entry { return working("move", moveSchema, move) }
 
 func move(ctx context.Context, w *work, a moveArgs) (tool.Result, error) {
 	from, err := clean(a.From)
@@ -82,7 +82,7 @@ func (w *work) below(ctx context.Context, from string, info fs.FileInfo) ([]stri
 		return []string{""}, nil
 	}
 	var names []string
-	pass := walk{tree: w.tree}
+	pass := walk{view: w.view}
 	err := pass.files(ctx, from, func(p string, _ fs.FileMode) (bool, error) {
 		names = append(names, below(from, p))
 		return true, nil

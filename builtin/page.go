@@ -25,13 +25,13 @@ const pageSchema = `{
   }
 }`
 
-func pageTool() entry { return define("page", pageSchema, reads(), pageOutput) }
+func pageTool() entry { return looking("page", pageSchema, pageOutput) }
 
-func pageOutput(_ context.Context, w *work, a pageArgs) (tool.Result, error) {
-	if w.in.Page == nil {
+func pageOutput(_ context.Context, w *look, a pageArgs) (tool.Result, error) {
+	if w.page == nil {
 		return tool.Result{}, fault.New(fault.Unavailable, "earlier outputs are not kept here")
 	}
-	b, err := w.in.Page(a.Hash)
+	b, err := w.page(a.Hash)
 	if err != nil {
 		return tool.Result{}, err
 	}

@@ -30,9 +30,9 @@ const readSchema = `{
   }
 }`
 
-func readTool() entry { return define("read", readSchema, reads(), read) }
+func readTool() entry { return looking("read", readSchema, read) }
 
-func read(_ context.Context, w *work, a readArgs) (tool.Result, error) {
+func read(_ context.Context, w *look, a readArgs) (tool.Result, error) {
 	p, err := clean(a.Path)
 	if err != nil {
 		return tool.Result{}, err
@@ -41,7 +41,7 @@ func read(_ context.Context, w *work, a readArgs) (tool.Result, error) {
 	if err != nil {
 		return tool.Result{}, err
 	}
-	w.in.Seen.Note(p, hash(b))
+	w.seen.Note(p, hash(b))
 	text, enc, ok, err := textOf(p, b)
 	if err != nil {
 		return tool.Result{}, err

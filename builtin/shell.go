@@ -41,7 +41,7 @@ const shellSchema = `{
 
 func shellTool(c Config) entry {
 	s := shell{c}
-	return define("shell", shellSchema, writes(), s.run)
+	return working("shell", shellSchema, s.run)
 }
 
 type shell struct{ Config }

@@ -56,10 +56,18 @@ type entry struct {
 	run  func(ctx context.Context, w *work, args []byte) (tool.Result, error)
 }
 
-// work is where one call runs.
+// work is where one call runs that may write.
 type work struct {
 	tree
 	in engine.ToolContext
+}
+
+// look is where one call runs that only reads. It does not know where the
+// sandbox is.
+type look struct {
+	view
+	seen engine.Seen
+	page func(hash string) ([]byte, error)
 }
 
 // New returns the toolbox.
@@ -101,7 +109,7 @@ func (b *Toolbox) Call(ctx context.Context, name string, args []byte, in engine.
 	if in.Seen == nil {
 		in.Seen = blind{}
 	}
-	res, err := e.run(ctx, &work{tree{root}, in}, args)
+	res, err := e.run(ctx, &work{newTree(root), in}, args)
 	switch {
 	case err == nil:
 		return res, nil
@@ -119,8 +127,20 @@ type blind struct{}
 func (blind) Last(string) (string, bool) { return "", false }
 func (blind) Note(string, string)        {}
 
-// define makes an entry whose function takes its arguments decoded. Base is
-// the name without builtin/, and of the file that describes it.
+// working makes the entry of a tool that may write. Base is the name without
+// builtin/, and of the file that describes it.
+func working[A any](base, schema string, f func(context.Context, *work, A) (tool.Result, error)) entry {
+	return define(base, schema, tool.Capability{Writes: true, Checkpointable: true}, f)
+}
+
+// looking makes the entry of a tool that is read-only, by what it is given.
+func looking[A any](base, schema string, f func(context.Context, *look, A) (tool.Result, error)) entry {
+	return define(base, schema, tool.Capability{ReadOnly: true}, func(ctx context.Context, w *work, a A) (tool.Result, error) {
+		return f(ctx, &look{w.view, w.in.Seen, w.in.Page}, a)
+	})
+}
+
+// define makes an entry whose function takes its arguments decoded.
 func define[A any](base, schema string, c tool.Capability, f func(context.Context, *work, A) (tool.Result, error)) entry {
 	e := entry{spec: describe(base, schema, c)}
 	e.run = func(ctx context.Context, w *work, args []byte) (tool.Result, error) {
@@ -143,10 +163,6 @@ func describe(base, schema string, c tool.Capability) tool.Spec {
 		Input: json.RawMessage(schema), Capability: c,
 	}
 }
-
-// reads and writes are the two kinds of file tools.
-func reads() tool.Capability  { return tool.Capability{ReadOnly: true} }
-func writes() tool.Capability { return tool.Capability{Writes: true, Checkpointable: true} }
 
 func done(output string, wrote ...string) (tool.Result, error) {
 	return tool.Result{Status: tool.OK, Output: output, Reported: wrote}, nil

@@ -24,8 +24,30 @@ const maxFile = 16 << 20
 
 const maxPath = 4096
 
-// tree is a sandbox seen through one open root.
-type tree struct{ root *os.Root }
+// view is a sandbox seen through a root that can only be looked through. The
+// tools that are declared read-only get nothing else, so there is no call by
+// which one of them could write, whatever it is asked for.
+type view struct{ sight sight }
+
+// sight is the reading half of an os.Root. It follows links no more than that.
+type sight struct{ root *os.Root }
+
+func (s sight) Lstat(p string) (fs.FileInfo, error) { return s.root.Lstat(p) }
+func (s sight) Readlink(p string) (string, error)   { return s.root.Readlink(p) }
+
+// Open opens a file, or with syscall.O_DIRECTORY a directory, for reading and
+// without waiting for the other end of a pipe.
+func (s sight) Open(p string, more int) (*os.File, error) {
+	return s.root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK|more&syscall.O_DIRECTORY, 0)
+}
+
+// tree is a sandbox that can be written, too.
+type tree struct {
+	view
+	root *os.Root
+}
+
+func newTree(root *os.Root) tree { return tree{view{sight{root}}, root} }
 
 // clean checks a path of a caller and returns its shortest form, slash
 // separated and relative to the root; "." is the root itself.
@@ -70,12 +92,12 @@ func isGit(name string) bool {
 
 // lookup returns what is at a clean path, without following it. A symbolic
 // link on the way there is refused.
-func (t tree) lookup(p string) (fs.FileInfo, error) {
+func (t view) lookup(p string) (fs.FileInfo, error) {
 	for i, c := range p {
 		if c != '/' {
 			continue
 		}
-		info, err := t.root.Lstat(p[:i])
+		info, err := t.sight.Lstat(p[:i])
 		switch {
 		case err != nil:
 			return nil, fsFault(p[:i], err)
@@ -85,7 +107,7 @@ func (t tree) lookup(p string) (fs.FileInfo, error) {
 			return nil, fault.New(fault.NotFound, "%s is not a directory", show(p[:i]))
 		}
 	}
-	info, err := t.root.Lstat(p)
+	info, err := t.sight.Lstat(p)
 	if err != nil {
 		return nil, fsFault(p, err)
 	}
@@ -93,7 +115,7 @@ func (t tree) lookup(p string) (fs.FileInfo, error) {
 }
 
 // regular is lookup for a path that has to be a file.
-func (t tree) regular(p string) (fs.FileInfo, error) {
+func (t view) regular(p string) (fs.FileInfo, error) {
 	info, err := t.lookup(p)
 	if err != nil {
 		return nil, err
@@ -110,8 +132,8 @@ func (t tree) regular(p string) (fs.FileInfo, error) {
 	}
 }
 
-func (t tree) linkFault(p string) error {
-	target, err := t.root.Readlink(p)
+func (t view) linkFault(p string) error {
+	target, err := t.sight.Readlink(p)
 	if err != nil {
 		return fsFault(p, err)
 	}
@@ -121,8 +143,8 @@ func (t tree) linkFault(p string) error {
 
 // open opens a regular file that lookup saw as info and makes sure that it is
 // still the same: between the two somebody may have put a pipe or a link there.
-func (t tree) open(p string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
-	f, err := t.root.OpenFile(p, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func (t view) open(p string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
+	f, err := t.sight.Open(p, 0)
 	if err != nil {
 		return nil, nil, fsFault(p, err)
 	}
@@ -135,7 +157,7 @@ func (t tree) open(p string, info fs.FileInfo) (*os.File, fs.FileInfo, error) {
 }
 
 // read returns the whole of a regular file of at most maxFile bytes.
-func (t tree) read(p string) ([]byte, fs.FileInfo, error) {
+func (t view) read(p string) ([]byte, fs.FileInfo, error) {
 	seen, err := t.regular(p)
 	if err != nil {
 		return nil, nil, err

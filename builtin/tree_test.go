@@ -6,13 +6,16 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -197,7 +200,7 @@ func TestSwapWhileOpening(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer root.Close()
-			w := tree{root}
+			w := newTree(root)
 			info, err := w.regular("f")
 			if err != nil {
 				t.Fatal(err)
@@ -268,5 +271,54 @@ func TestSizesAreBounded(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 64<<20 {
 		t.Errorf("%d bytes were allocated", grown)
+	}
+}
+
+// A tool that is declared read-only is given a view and nothing else, and a view
+// has no method that could write: whoever adds one, or the root itself, to what
+// reading tools get, fails here.
+func TestViewCannotWrite(t *testing.T) {
+	for _, typ := range []reflect.Type{reflect.TypeFor[look](), reflect.TypeFor[view](), reflect.TypeFor[sight]()} {
+		for i := range typ.NumField() {
+			switch f := typ.Field(i); f.Type {
+			case reflect.TypeFor[*os.Root]():
+				if typ != reflect.TypeFor[sight]() {
+					t.Errorf("%s.%s is a root that can be written through", typ, f.Name)
+				}
+			case reflect.TypeFor[tree](), reflect.TypeFor[engine.ToolContext]():
+				t.Errorf("%s.%s can write", typ, f.Name)
+			}
+		}
+	}
+	s := reflect.TypeFor[sight]()
+	var have []string
+	for i := range s.NumMethod() {
+		have = append(have, s.Method(i).Name)
+	}
+	if want := []string{"Lstat", "Open", "Readlink"}; !slices.Equal(have, want) {
+		t.Errorf("sight has the methods %v, want %v", have, want)
+	}
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	// Flags that would write or make a file are taken off.
+	if _, err := (sight{root}).Open("new", os.O_RDWR|os.O_CREATE|os.O_TRUNC); err == nil {
+		t.Error("a view made a file")
+	}
+	if err := root.WriteFile("old", []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := (sight{root}).Open("old", os.O_RDWR|os.O_TRUNC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write([]byte("x")); err == nil {
+		t.Error("a view opened a file for writing")
+	}
+	if b, err := root.ReadFile("old"); err != nil || string(b) != "text" {
+		t.Errorf("the file holds %q (%v)", b, err)
 	}
 }

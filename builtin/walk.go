@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ const (
 
 // walk is one pass over the files below a directory, in order of their names.
 type walk struct {
-	tree
+	view
 	visits int
 	cut    string // why not everything was visited, "" when it was
 }
@@ -76,8 +75,8 @@ func (w *walk) dir(ctx context.Context, dir string, depth int, visit func(string
 
 // entries returns at most maxEntries of a directory, sorted, and whether those
 // are all.
-func (t tree) entries(dir string) ([]fs.DirEntry, bool, error) {
-	f, err := t.root.OpenFile(dir, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_DIRECTORY, 0)
+func (t view) entries(dir string) ([]fs.DirEntry, bool, error) {
+	f, err := t.sight.Open(dir, syscall.O_DIRECTORY)
 	if err != nil {
 		return nil, false, fsFault(dir, err)
 	}

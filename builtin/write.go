@@ -27,7 +27,7 @@ const writeSchema = `{
   }
 }`
 
-func writeTool() entry { return define("write", writeSchema, writes(), write) }
+func writeTool() entry { return working("write", writeSchema, write) }
 
 func write(_ context.Context, w *work, a writeArgs) (tool.Result, error) {
 	p, err := clean(a.Path)
