@@ -39,7 +39,7 @@ func TestSplit(t *testing.T) {
 		row bool
 	}{
 		{nil, true}, {[]byte("a"), true}, {bytes.Repeat([]byte("text "), 100_000), true}, // it packs well
-		{noise(rowMax-1), true}, {noise(rowMax), false}, {noise(1<<20), false},
+		{noise(rowMax - 1), true}, {noise(rowMax), false}, {noise(1 << 20), false},
 		{bytes.Repeat([]byte{7}, 16*rowMax+1), false}, // not even tried
 	} {
 		in[hashOf(c.b)] = c.b

@@ -13,6 +13,15 @@ import (
 	"github.com/cleveragents/agents/plan"
 )
 
+func (f *Facade) actionHandlers() []a2a.Handler {
+	return []a2a.Handler{
+		a2a.Handle(a2a.ActionCreate(), f.actionCreate),
+		a2a.Handle(a2a.ActionList(), f.actionList),
+		a2a.Handle(a2a.ActionShow(), f.actionShow),
+		a2a.Handle(a2a.ActionValidate(), f.actionValidate),
+	}
+}
+
 // source reads the action that a request carries and checks it whole, with the
 // actors it names.
 func (f *Facade) source(ctx context.Context, q a2a.ActionSource) (action.Action, error) {

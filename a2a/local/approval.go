@@ -10,6 +10,15 @@ import (
 	"github.com/cleveragents/agents/plan"
 )
 
+func (f *Facade) approvalHandlers() []a2a.Handler {
+	return []a2a.Handler{
+		a2a.Handle(a2a.ApprovalList(), f.approvalList),
+		a2a.Handle(a2a.ApprovalShow(), f.approvalShow),
+		a2a.Handle(a2a.ApprovalApprove(), f.approvalApprove),
+		a2a.Handle(a2a.ApprovalReject(), f.approvalReject),
+	}
+}
+
 func (f *Facade) approvalList(ctx context.Context, q a2a.ApprovalListQuery, _ func(plan.Event)) (a2a.ApprovalsView, error) {
 	out := a2a.ApprovalsView{Approvals: []plan.Approval{}}
 	err := f.view(ctx, func(tx engine.Tx) error {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/engine"
@@ -39,44 +40,16 @@ type Facade struct {
 // New returns the facade.
 func New(c Config) *Facade {
 	f := &Facade{Config: c, handlers: map[string]a2a.Handler{}}
-	for _, h := range []a2a.Handler{
-		a2a.Handle(a2a.ActionCreate(), f.actionCreate),
-		a2a.Handle(a2a.ActionList(), f.actionList),
-		a2a.Handle(a2a.ActionShow(), f.actionShow),
-		a2a.Handle(a2a.ActionValidate(), f.actionValidate),
-		a2a.Handle(a2a.ActorAdd(), f.actorAdd),
-		a2a.Handle(a2a.ActorList(), f.actorList),
-		a2a.Handle(a2a.ActorShow(), f.actorShow),
-		a2a.Handle(a2a.ApprovalList(), f.approvalList),
-		a2a.Handle(a2a.ApprovalShow(), f.approvalShow),
-		a2a.Handle(a2a.ApprovalApprove(), f.approvalApprove),
-		a2a.Handle(a2a.ApprovalReject(), f.approvalReject),
-		a2a.Handle(a2a.DBPath(), f.dbPath),
-		a2a.Handle(a2a.DBStatus(), f.dbStatus),
-		a2a.Handle(a2a.DoctorRun(), f.doctorRun),
-		a2a.Handle(a2a.PlanUse(), f.planUse),
-		a2a.Handle(a2a.PlanList(), f.planList),
-		a2a.Handle(a2a.PlanShow(), f.planShow),
-		a2a.Handle(a2a.PlanStatus(), f.planStatus),
-		a2a.Handle(a2a.PlanStrategize(), f.planStrategize),
-		a2a.Handle(a2a.PlanExecute(), f.planExecute),
-		a2a.Handle(a2a.PlanApply(), f.planApply),
-		a2a.Handle(a2a.PlanResume(), f.planResume),
-		a2a.Handle(a2a.PlanPause(), f.planPause),
-		a2a.Handle(a2a.PlanCancel(), f.planCancel),
-		a2a.Handle(a2a.PlanTree(), f.planTree),
-		a2a.Handle(a2a.PlanExplain(), f.planExplain),
-		a2a.Handle(a2a.PlanDiff(), f.planDiff),
-		a2a.Handle(a2a.ProjectInit(), f.projectInit),
-		a2a.Handle(a2a.ProjectCreate(), f.projectCreate),
-		a2a.Handle(a2a.ProjectList(), f.projectList),
-		a2a.Handle(a2a.ProjectShow(), f.projectShow),
-		a2a.Handle(a2a.ProjectUse(), f.projectUse),
-		a2a.Handle(a2a.ProjectLinkResource(), f.projectLinkResource),
-		a2a.Handle(a2a.ResourceAdd(), f.resourceAdd),
-		a2a.Handle(a2a.ResourceList(), f.resourceList),
-		a2a.Handle(a2a.ResourceShow(), f.resourceShow),
-	} {
+	for _, h := range slices.Concat(
+		f.actionHandlers(),
+		f.actorHandlers(),
+		f.approvalHandlers(),
+		f.dbHandlers(),
+		f.doctorHandlers(),
+		f.planHandlers(),
+		f.projectHandlers(),
+		f.resourceHandlers(),
+	) {
 		f.handlers[h.Info.Method] = h
 	}
 	return f
@@ -106,18 +79,6 @@ func (f *Facade) view(ctx context.Context, do func(engine.Tx) error) error {
 
 func (f *Facade) update(ctx context.Context, do func(engine.Tx) error) error {
 	return f.Engine.Store.Update(ctx, do)
-}
-
-func (f *Facade) dbPath(context.Context, a2a.Nothing, func(plan.Event)) (a2a.DBPathView, error) {
-	return f.Paths, nil
-}
-
-func (f *Facade) dbStatus(ctx context.Context, q a2a.DBStatusQuery, _ func(plan.Event)) (a2a.DBStatusView, error) {
-	return f.DB.Status(ctx, q.Check)
-}
-
-func (f *Facade) doctorRun(ctx context.Context, _ a2a.Nothing, _ func(plan.Event)) (a2a.DoctorView, error) {
-	return a2a.DoctorView{Findings: f.Doctor(ctx)}, nil
 }
 
 // realDir resolves a directory that a person named and refuses one that is too

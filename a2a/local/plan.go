@@ -13,6 +13,24 @@ import (
 	"github.com/cleveragents/agents/plan"
 )
 
+func (f *Facade) planHandlers() []a2a.Handler {
+	return []a2a.Handler{
+		a2a.Handle(a2a.PlanUse(), f.planUse),
+		a2a.Handle(a2a.PlanList(), f.planList),
+		a2a.Handle(a2a.PlanShow(), f.planShow),
+		a2a.Handle(a2a.PlanStatus(), f.planStatus),
+		a2a.Handle(a2a.PlanStrategize(), f.planStrategize),
+		a2a.Handle(a2a.PlanExecute(), f.planExecute),
+		a2a.Handle(a2a.PlanApply(), f.planApply),
+		a2a.Handle(a2a.PlanResume(), f.planResume),
+		a2a.Handle(a2a.PlanPause(), f.planPause),
+		a2a.Handle(a2a.PlanCancel(), f.planCancel),
+		a2a.Handle(a2a.PlanTree(), f.planTree),
+		a2a.Handle(a2a.PlanExplain(), f.planExplain),
+		a2a.Handle(a2a.PlanDiff(), f.planDiff),
+	}
+}
+
 func (f *Facade) planUse(ctx context.Context, q a2a.PlanUseRequest, emit func(plan.Event)) (a2a.PlanOutcome, error) {
 	project, err := f.projectToUse(ctx, q.Project, q.Force)
 	if err != nil {

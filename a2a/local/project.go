@@ -17,6 +17,17 @@ import (
 	"github.com/cleveragents/agents/resource"
 )
 
+func (f *Facade) projectHandlers() []a2a.Handler {
+	return []a2a.Handler{
+		a2a.Handle(a2a.ProjectInit(), f.projectInit),
+		a2a.Handle(a2a.ProjectCreate(), f.projectCreate),
+		a2a.Handle(a2a.ProjectList(), f.projectList),
+		a2a.Handle(a2a.ProjectShow(), f.projectShow),
+		a2a.Handle(a2a.ProjectUse(), f.projectUse),
+		a2a.Handle(a2a.ProjectLinkResource(), f.projectLinkResource),
+	}
+}
+
 // currentKey is the setting that names the current project.
 const currentKey = "core.project"
 

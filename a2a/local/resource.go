@@ -12,6 +12,14 @@ import (
 	"github.com/cleveragents/agents/resource"
 )
 
+func (f *Facade) resourceHandlers() []a2a.Handler {
+	return []a2a.Handler{
+		a2a.Handle(a2a.ResourceAdd(), f.resourceAdd),
+		a2a.Handle(a2a.ResourceList(), f.resourceList),
+		a2a.Handle(a2a.ResourceShow(), f.resourceShow),
+	}
+}
+
 func (f *Facade) resourceAdd(ctx context.Context, q a2a.ResourceAddRequest, _ func(plan.Event)) (a2a.ResourceView, error) {
 	t, err := resource.FindType(q.Type)
 	if err != nil {

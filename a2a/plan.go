@@ -9,132 +9,75 @@ import (
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/policy"
-	"github.com/cleveragents/agents/project"
-	"github.com/cleveragents/agents/resource"
 )
 
-// Nothing is the request of an operation that needs none.
-type Nothing struct{}
-
-// NameQuery names a namespaced entity; the namespace defaults to local.
-type NameQuery struct {
-	Name string `json:"name"`
+func planOps() []Info {
+	return []Info{PlanUse().info(), PlanList().info(), PlanShow().info(), PlanStatus().info(), PlanStrategize().info(), PlanExecute().info(), PlanApply().info(), PlanResume().info(), PlanPause().info(), PlanCancel().info(), PlanTree().info(), PlanExplain().info(), PlanDiff().info()}
 }
 
-// RefQuery names something by ULID, unique suffix of a ULID, name where it has
-// one, or @last.
-type RefQuery struct {
-	Ref string `json:"ref"`
+// PlanUse makes a plan from an action.
+func PlanUse() Op[PlanUseRequest, PlanOutcome] {
+	return Op[PlanUseRequest, PlanOutcome]{Method: prefix + "plan/use", Role: Writer, Streams: true, Doc: "make a plan from an action"}
 }
 
-// ActionSource is an action as YAML text, or the name of a stored one.
-type ActionSource struct {
-	File   string         `json:"file,omitempty"` // shown in errors
-	Text   string         `json:"text,omitempty"`
-	Action *action.Action `json:"action,omitempty"` // instead of Text
-	Name   string         `json:"name,omitempty"`   // validate only: a stored action
-	Update bool           `json:"update,omitempty"` // replace one of that name
+// PlanList lists plans.
+func PlanList() Op[PlanListQuery, PlansView] {
+	return Op[PlanListQuery, PlansView]{Method: prefix + "plan/list", Role: Reader, Doc: "list plans"}
 }
 
-// ActionListQuery narrows a list of actions.
-type ActionListQuery struct {
-	Namespace string       `json:"namespace,omitempty"`
-	State     action.State `json:"state,omitempty"`
+// PlanShow shows one plan with all that belongs to it.
+func PlanShow() Op[RefQuery, PlanView] {
+	return Op[RefQuery, PlanView]{Method: prefix + "plan/show", Role: Reader, Doc: "show a plan"}
 }
 
-// ActionView is one action.
-type ActionView struct {
-	Action  action.Action `json:"action"`
-	Builtin bool          `json:"builtin"`
+// PlanStatus tells in short where a plan is and what is next.
+func PlanStatus() Op[RefQuery, PlanOutcome] {
+	return Op[RefQuery, PlanOutcome]{Method: prefix + "plan/status", Role: Reader, Doc: "where a plan is and what is next"}
 }
 
-// ActionsView is a list of actions, by name.
-type ActionsView struct {
-	Actions []ActionView `json:"actions"`
+// PlanStrategize begins Strategize and goes on as far as the profile allows.
+func PlanStrategize() Op[RefQuery, PlanOutcome] {
+	return Op[RefQuery, PlanOutcome]{Method: prefix + "plan/strategize", Role: Writer, Streams: true, Doc: "begin Strategize"}
 }
 
-// ActorSource is an actor as YAML text.
-type ActorSource struct {
-	File   string `json:"file"`
-	Text   string `json:"text"`
-	Update bool   `json:"update,omitempty"`
+// PlanExecute begins Execute and goes on as far as the profile allows.
+func PlanExecute() Op[RefQuery, PlanOutcome] {
+	return Op[RefQuery, PlanOutcome]{Method: prefix + "plan/execute", Role: Writer, Streams: true, Doc: "begin Execute"}
 }
 
-// ActorView is one actor.
-type ActorView struct {
-	Actor   actor.Config `json:"actor"`
-	Builtin bool         `json:"builtin"`
+// PlanApply merges the changes into the real resource.
+func PlanApply() Op[PlanApplyRequest, PlanOutcome] {
+	return Op[PlanApplyRequest, PlanOutcome]{Method: prefix + "plan/apply", Role: Writer, Streams: true, Doc: "merge the changes into the real resource"}
 }
 
-// ActorsView is a list of actors, by name.
-type ActorsView struct {
-	Actors []ActorView `json:"actors"`
+// PlanResume goes on with a plan that stopped.
+func PlanResume() Op[RefQuery, PlanOutcome] {
+	return Op[RefQuery, PlanOutcome]{Method: prefix + "plan/resume", Role: Writer, Streams: true, Doc: "go on with a plan"}
 }
 
-// ApprovalListQuery narrows a list of approvals.
-type ApprovalListQuery struct {
-	Plan string `json:"plan,omitempty"` // a plan's ref; "" is every plan
-	All  bool   `json:"all,omitempty"`  // the decided ones too
+// PlanPause stops a plan at its next safe point.
+func PlanPause() Op[RefQuery, PlanOutcome] {
+	return Op[RefQuery, PlanOutcome]{Method: prefix + "plan/pause", Role: Writer, Doc: "stop a plan at its next safe point"}
 }
 
-// ApprovalView is one approval; Diff is set where it is about changes.
-type ApprovalView struct {
-	Approval plan.Approval `json:"approval"`
-	Diff     *DiffView     `json:"diff,omitempty"`
-	Next     string        `json:"next"` // the command that goes on
+// PlanCancel gives a plan up.
+func PlanCancel() Op[PlanCancelRequest, PlanOutcome] {
+	return Op[PlanCancelRequest, PlanOutcome]{Method: prefix + "plan/cancel", Role: Writer, Doc: "give a plan up"}
 }
 
-// ApprovalsView is a list of approvals, oldest first.
-type ApprovalsView struct {
-	Approvals []plan.Approval `json:"approvals"`
-	Next      string          `json:"next,omitempty"` // after approve: the command that goes on
+// PlanTree returns a plan's decisions.
+func PlanTree() Op[RefQuery, TreeView] {
+	return Op[RefQuery, TreeView]{Method: prefix + "plan/tree", Role: Reader, Doc: "a plan's decision tree"}
 }
 
-// ApproveRequest says yes to each of Refs.
-type ApproveRequest struct {
-	Refs []string `json:"refs"`
-	Note string   `json:"note,omitempty"`
+// PlanExplain explains one decision.
+func PlanExplain() Op[RefQuery, ExplainView] {
+	return Op[RefQuery, ExplainView]{Method: prefix + "plan/explain", Role: Reader, Doc: "explain a decision"}
 }
 
-// RejectRequest says no. Guidance becomes a user_intervention decision.
-type RejectRequest struct {
-	Ref      string `json:"ref"`
-	Guidance string `json:"guidance,omitempty"`
-}
-
-// DBPathView is where the program keeps its data.
-type DBPathView struct {
-	Store  string `json:"store"`  // the database file
-	Blobs  string `json:"blobs"`  // directory
-	Engine string `json:"engine"` // the workflow engine's database file
-	Trees  string `json:"trees"`  // directory of snapshots and sandboxes
-}
-
-// DBStatusQuery asks for a full check too.
-type DBStatusQuery struct {
-	Check bool `json:"check,omitempty"`
-}
-
-// DBStatusView is how the store is.
-type DBStatusView struct {
-	Path   string           `json:"path"`
-	Schema int64            `json:"schema_version"`
-	Bytes  int64            `json:"bytes"`
-	Rows   map[string]int64 `json:"rows"`
-	Check  string           `json:"check,omitempty"` // ok, or what is wrong
-}
-
-// DoctorView is what doctor found.
-type DoctorView struct {
-	Findings []Finding `json:"findings"`
-}
-
-// Finding is one check: ok, warning or problem, with the way out.
-type Finding struct {
-	Name   string `json:"name"`
-	Level  string `json:"level"` // ok, warning, problem
-	Detail string `json:"detail"`
-	Fix    string `json:"fix,omitempty"`
+// PlanDiff shows what a plan would change, or has changed.
+func PlanDiff() Op[PlanDiffQuery, DiffView] {
+	return Op[PlanDiffQuery, DiffView]{Method: prefix + "plan/diff", Role: Reader, Doc: "what a plan changes"}
 }
 
 // PlanUseRequest makes a plan.
@@ -312,61 +255,4 @@ type FileDiff struct {
 	OldMode string `json:"old_mode,omitempty"`
 	NewMode string `json:"new_mode,omitempty"`
 	Unified string `json:"unified,omitempty"`
-}
-
-// ProjectInitRequest makes Dir a project.
-type ProjectInitRequest struct {
-	Dir   string `json:"dir"` // absolute
-	Name  string `json:"name,omitempty"`
-	Type  string `json:"type,omitempty"` // resource type; "" detects
-	Force bool   `json:"force,omitempty"`
-}
-
-// ProjectCreateRequest makes an empty project.
-type ProjectCreateRequest struct {
-	Name        string `json:"name"`
-	Description string `json:"description,omitempty"`
-}
-
-// ProjectView is a project with its resources.
-type ProjectView struct {
-	Project   project.Project     `json:"project"`
-	Resources []resource.Resource `json:"resources"`
-	Current   bool                `json:"current"`
-}
-
-// ProjectsView is a list of projects, by name.
-type ProjectsView struct {
-	Projects []ProjectView `json:"projects"`
-}
-
-// LinkRequest links resources to a project.
-type LinkRequest struct {
-	Project   string   `json:"project"`
-	Resources []string `json:"resources"` // names, ids or suffixes of ids
-	ReadOnly  bool     `json:"read_only,omitempty"`
-}
-
-// ResourceAddRequest registers a resource.
-type ResourceAddRequest struct {
-	Type     string `json:"type"`
-	Location string `json:"location"` // absolute path
-	Name     string `json:"name,omitempty"`
-	Force    bool   `json:"force,omitempty"`
-}
-
-// ResourceListQuery narrows a list of resources.
-type ResourceListQuery struct {
-	Type string `json:"type,omitempty"`
-}
-
-// ResourceView is one resource and the projects that link it.
-type ResourceView struct {
-	Resource resource.Resource `json:"resource"`
-	Projects []string          `json:"projects"`
-}
-
-// ResourcesView is a list of resources.
-type ResourcesView struct {
-	Resources []ResourceView `json:"resources"`
 }
