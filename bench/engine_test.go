@@ -116,7 +116,8 @@ func report(b *testing.B, w *world, wall []time.Duration, cpu time.Duration) {
 }
 
 // BenchmarkManifest is the wire check and the manifest of the requests of a
-// plan, apart from storing them: all requests, and the last, which is largest.
+// plan, apart from storing them: all requests, each on the one before, and the
+// last, which is largest, from nothing.
 func BenchmarkManifest(b *testing.B) {
 	w := newWorld(b, worked, turns{n: 100, lines: 40})
 	w.model.keep = true
@@ -132,13 +133,15 @@ func BenchmarkManifest(b *testing.B) {
 			}
 			for b.Loop() {
 				manifest = 0
+				var tracker evidence.Tracker
 				for _, s := range c.reqs {
-					m, missing, err := evidence.Build(s.body, evidence.Parts(s.request))
-					if err != nil || len(missing) > 0 {
-						b.Fatal(missing, err)
+					got, err := tracker.Next(s.body, s.request)
+					if err != nil || len(got.Mismatches) > 0 {
+						b.Fatal(got.Mismatches, err)
 					}
-					text, err := json.Marshal(m)
+					text, err := json.Marshal(got.Manifest)
 					must(b, err)
+					tracker.Stored(evidence.Hash(text))
 					manifest += len(text)
 				}
 			}

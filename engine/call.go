@@ -233,30 +233,31 @@ func backoff(n int, err error) time.Duration {
 // composed is what was sent: the wire check. It returns the manifest's blob and
 // the hash of the bytes that were sent.
 func (r *run) manifest(ctx context.Context, resp actor.Response, req actor.Request) (blob, sent string, err error) {
-	parts := evidence.Parts(req)
-	m, missing, err := evidence.Build(resp.Wire.Request, parts)
+	got, err := r.requests.Next(resp.Wire.Request, req)
 	if err != nil {
 		return "", "", fmt.Errorf("wire check: %w", err)
 	}
-	if len(missing) > 0 {
+	if missing := got.Mismatches; len(missing) > 0 {
 		return "", "", fault.New(fault.Corrupt, "wire check: %d of %d parts of the request are not in the bytes that were sent, first %s: %s",
-			len(missing), len(parts), nameOf(parts, missing[0].Part), missing[0].Why).WithCode("WireCheck")
+			len(missing), len(got.Parts), nameOf(got.Parts, missing[0].Part), missing[0].Why).WithCode("WireCheck")
 	}
-	for _, p := range parts {
-		hash := evidence.Hash([]byte(p.Text))
-		if _, known := r.cache[hash]; known || p.Text == "" {
+	for _, t := range got.Fresh {
+		if _, known := r.cache[t.Blob]; known {
 			continue
 		}
-		if _, err := r.put(ctx, []byte(p.Text)); err != nil {
+		if _, err := r.put(ctx, []byte(t.Text)); err != nil {
 			return "", "", err
 		}
 	}
-	body, err := json.Marshal(m)
+	body, err := json.Marshal(got.Manifest)
 	if err != nil {
 		return "", "", fault.New(fault.Internal, "encode manifest: %w", err)
 	}
-	blob, err = r.put(ctx, body)
-	return blob, m.Body, err
+	if blob, err = r.put(ctx, body); err != nil {
+		return "", "", err
+	}
+	r.requests.Stored(blob)
+	return blob, got.Manifest.Body, nil
 }
 
 func nameOf(parts []evidence.Part, i int) string {

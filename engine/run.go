@@ -37,6 +37,7 @@ type run struct {
 	answers   map[string]actor.Response // decoded, by the blob; read only
 	due       map[string][]byte         // blobs to be stored before the next commit
 	dueSize   int
+	requests  evidence.Tracker // what was sent last
 	loaded    bool
 }
 
@@ -269,6 +270,7 @@ func (r *run) load(ctx context.Context, id ident.PlanID) error {
 	if r.cache == nil {
 		r.cache = map[string][]byte{}
 	}
+	r.requests = evidence.Tracker{} // it may know of a manifest that was never stored
 	r.seen = map[string]string{}
 	for _, t := range r.toolCalls {
 		maps.Copy(r.seen, t.Noted)

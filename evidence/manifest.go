@@ -2,7 +2,6 @@ package evidence
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/fault"
@@ -12,9 +11,17 @@ import (
 // in order and without gaps: their bytes, one after the other, are the body.
 // The texts of the parts are in the blob store, everything between them (the
 // provider's format) is in the manifest itself.
+//
+// The manifest of a conversation's next request may leave out the spans that
+// it has in common with the one before: Base names that one, its first Keep
+// spans stand before Spans, and its last Tail ones behind, moved by as many
+// bytes as the body has grown. Resolve gives all of them.
 type Manifest struct {
-	Body  string `json:"body"` // SHA-256 of the body
-	Size  int    `json:"size"` // bytes of the body
+	Body  string `json:"body"`           // SHA-256 of the body
+	Size  int    `json:"size"`           // bytes of the body
+	Base  string `json:"base,omitempty"` // blob: Manifest; "" for none
+	Keep  int    `json:"keep,omitempty"`
+	Tail  int    `json:"tail,omitempty"`
 	Spans []Span `json:"spans"`
 }
 
@@ -59,37 +66,11 @@ type Mismatch struct {
 // last find, so that equal texts find different places, and no value is found
 // twice. It does not check the order of messages nor their wire roles.
 func Build(body []byte, parts []Part) (Manifest, []Mismatch, error) {
-	vals, err := scan(body)
+	r, err := understand(body, parts, nil, newTexts(nil))
 	if err != nil {
 		return Manifest{}, nil, err
 	}
-	f := finder{body: body, vals: vals}
-	var bad []Mismatch
-	for from := 0; from < len(parts); {
-		to := from + 1
-		for to < len(parts) && parts[to].Value == parts[from].Value && parts[to].Kind == parts[from].Kind {
-			to++
-		}
-		if !f.find(parts[from:to]) {
-			for i := from; i < to; i++ {
-				if parts[i].Text != "" {
-					bad = append(bad, Mismatch{Part: i, Why: fmt.Sprintf("the %s of %s is not in the body as it was composed", parts[i].Kind, parts[i].name())})
-				}
-			}
-		}
-		from = to
-	}
-	for _, k := range f.vals {
-		for _, v := range k {
-			if !v.claimed && len(v.text) > 0 {
-				bad = append(bad, Mismatch{Part: -1, At: v.from, Why: fmt.Sprintf("the body holds a %s at byte %d that was not composed", v.kind, v.from)})
-			}
-		}
-	}
-	sort.SliceStable(bad, func(i, j int) bool {
-		return bad[i].Part < bad[j].Part || bad[i].Part == bad[j].Part && bad[i].At < bad[j].At
-	})
-	return Manifest{Body: Hash(body), Size: len(body), Spans: fill(body, f.spans)}, bad, nil
+	return Manifest{Body: r.hash, Size: len(body), Spans: r.spans}, r.bad, nil
 }
 
 func (p Part) name() string {
@@ -99,28 +80,14 @@ func (p Part) name() string {
 	return p.Slot + " " + p.Origin
 }
 
-// fill sorts the spans and puts glue between them.
-func fill(body []byte, parts []Span) []Span {
-	sort.Slice(parts, func(i, j int) bool { return parts[i].From < parts[j].From })
-	out := make([]Span, 0, 2*len(parts)+1)
-	at := 0
-	for _, s := range parts {
-		if s.From > at {
-			out = append(out, Span{From: at, To: s.From, Raw: string(body[at:s.From])})
-		}
-		out = append(out, s)
-		at = s.To
-	}
-	if at < len(body) {
-		out = append(out, Span{From: at, To: len(body), Raw: string(body[at:])})
-	}
-	return out
-}
-
 // Assemble returns the body, made from the spans and the blobs that get
 // returns, and checked against its hash. A manifest that does not give its
 // body is of kind Corrupt; an error of get is returned with a trail.
 func (m Manifest) Assemble(get func(hash string) ([]byte, error)) ([]byte, error) {
+	m, err := m.Resolve(get)
+	if err != nil {
+		return nil, err
+	}
 	var body []byte
 	for i, s := range m.Spans {
 		if s.From != len(body) {

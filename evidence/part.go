@@ -1,8 +1,6 @@
 package evidence
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/tool"
 )
@@ -12,11 +10,11 @@ type PartKind string
 
 // The kinds of part, each with the JSON keys whose values can hold it.
 const (
-	PartText        PartKind = "text"        // content, text
-	PartThinking    PartKind = "thinking"    // reasoning_content, reasoning, thinking
-	PartArguments   PartKind = "arguments"   // arguments
+	PartText        PartKind = "text"        // content, text; system, instructions, output and response where they hold texts
+	PartThinking    PartKind = "thinking"    // reasoning_content, reasoning, thinking; a text in a summary
+	PartArguments   PartKind = "arguments"   // arguments; input, args: a string or a JSON value
 	PartDescription PartKind = "description" // description, but not inside a schema
-	PartSchema      PartKind = "schema"      // parameters, input_schema: a JSON value, not a string
+	PartSchema      PartKind = "schema"      // parameters, input_schema, parametersJsonSchema: a JSON value, not a string
 )
 
 // Part is one text of a composed request that has to be found in the body
@@ -36,8 +34,14 @@ type Part struct {
 // each message its pieces, its thinking and the arguments of its calls, then
 // for each tool its description and its schema in canonical JSON. A piece
 // keeps its slot, origin and reason.
-func Parts(r actor.Request) []Part {
-	var out []Part
+func Parts(r actor.Request) []Part { return newTexts(nil).parts(r) }
+
+func (t *texts) parts(r actor.Request) []Part {
+	n := 2 * len(r.Tools)
+	for _, m := range r.Messages {
+		n += len(m.Pieces) + 1 + len(m.ToolCalls)
+	}
+	out := make([]Part, 0, n)
 	value := 0
 	add := func(p Part) {
 		p.Value = value
@@ -57,27 +61,18 @@ func Parts(r actor.Request) []Part {
 			value++
 		}
 	}
-	for _, t := range r.Tools {
-		add(Part{Kind: PartDescription, Slot: "tool", Origin: "tool:" + t.Name, Text: t.Description})
+	for _, s := range r.Tools {
+		add(Part{Kind: PartDescription, Slot: "tool", Origin: "tool:" + s.Name, Text: s.Description})
 		value++
-		add(Part{Kind: PartSchema, Slot: "tool", Origin: "tool:" + t.Name, Text: schemaText(t)})
+		add(Part{Kind: PartSchema, Slot: "tool", Origin: "tool:" + s.Name, Text: t.schema(s)})
 		value++
 	}
 	return out
 }
 
-func schemaText(t tool.Spec) string {
-	c, ok := canonical(t.Input)
-	if !ok {
-		return string(t.Input) // not JSON: it will be reported as not found
+func (t *texts) schema(s tool.Spec) string {
+	if c, ok := t.canonical(string(s.Input)); ok {
+		return c
 	}
-	return string(c)
-}
-
-// canonical returns raw as compact JSON with sorted members, its numbers as
-// written; ok is false when raw is not one JSON value.
-func canonical(raw []byte) (c []byte, ok bool) {
-	v := jsontext.Value(append([]byte(nil), raw...))
-	err := v.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))
-	return v, err == nil
+	return string(s.Input) // not JSON: it will be reported as not found
 }
