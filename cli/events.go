@@ -100,6 +100,8 @@ func tell(e plan.Event) telling {
 		return telling{"…", fmt.Sprintf("turn %s: %s in, %s out, %s%s", f.text("turn"), f.text("input"), f.text("output"), f.text("stop"), f.took()), plainTone, true}
 	case "call.retry":
 		return telling{"!", fmt.Sprintf("asking again in %s: %s", duration(time.Duration(f.number("wait_ms"))*time.Millisecond), f.text("error")), warnTone, false}
+	case "call.waiting":
+		return telling{"!", fmt.Sprintf("%s is busy; going on in %s: %s", f.text("provider"), duration(time.Duration(f.number("wait_ms"))*time.Millisecond), f.text("error")), warnTone, false}
 	case "call.failed":
 		return telling{"✗", fmt.Sprintf("turn %s: %s", f.text("turn"), f.text("error")), badTone, false}
 	case "model.text":

@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/crash"
@@ -17,7 +16,6 @@ import (
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
-	"github.com/cleveragents/agents/policy"
 )
 
 // stepModel lets a model actor take its next turn: compose, call, store the
@@ -168,7 +166,9 @@ func (r *run) makeCall(ctx context.Context, c evidence.Call, req actor.Request) 
 		"turn": c.Turn, "model": c.Provider + "/" + c.Model, "input": c.Usage.Input, "output": c.Usage.Output,
 		"stop": c.Stop, "ms": r.elapsed(started),
 	})
-	if err := r.storeCall(ctx, r.p, c, ev); err != nil {
+	next := r.p
+	next.ThrottledSince = nil
+	if err := r.storeCall(ctx, next, c, ev); err != nil {
 		return false, err
 	}
 	crash.Point("engine.recorded")
@@ -194,39 +194,19 @@ func (r *run) generate(ctx context.Context, req actor.Request) (actor.Response, 
 	progress := func(delta string) {
 		r.tell(r.event(r.p.ID, "model.text", fields{"text": delta}))
 	}
-	retries := 0
-	if r.p.Profile.Auto(policy.RetryTransient, policy.Confidence{}) {
-		retries = r.p.Profile.Safety.MaxRetriesPerStep
-	}
 	for try := 0; ; try++ {
 		resp, err := r.Model.Generate(ctx, req, progress)
-		if err == nil || !fault.Is(err, fault.Unavailable) || try >= retries || ctx.Err() != nil {
+		_, long := r.longWait(err)
+		if err == nil || long || !fault.Is(err, fault.Unavailable) || try >= r.retries() || ctx.Err() != nil {
 			resp.Wire.Attempts = try + 1
 			return resp, err
 		}
 		wait := backoff(try, err)
 		r.tell(r.event(r.p.ID, "call.retry", fields{"try": try + 1, "wait_ms": wait.Milliseconds(), "error": fault.As(err).Msg}))
-		t := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return actor.Response{}, ctx.Err()
-		case <-t.C:
+		if err := r.sleep(ctx, wait); err != nil {
+			return actor.Response{}, err
 		}
 	}
-}
-
-// maxBackoff bounds one wait between tries, whatever a provider asks for.
-const maxBackoff = 30 * time.Second
-
-// backoff is how long to wait after the n-th failure: what the provider asked
-// for, else twice as long each time.
-func backoff(n int, err error) time.Duration {
-	wait := 250 * time.Millisecond << min(n, 10)
-	if s, ok := fault.As(err).Details["retry_after"].(float64); ok && s > 0 {
-		wait = time.Duration(s * float64(time.Second))
-	}
-	return min(max(wait, 0), maxBackoff)
 }
 
 // manifest stores what each byte of the request was and checks that what was
@@ -271,6 +251,9 @@ func nameOf(parts []evidence.Part, i int) string {
 // is said back to it a bounded number of times; anything else pauses the plan.
 func (r *run) callFailed(ctx context.Context, c evidence.Call, cause error) (bool, error) {
 	f := fault.As(cause)
+	if wait, long := r.longWait(cause); long {
+		return r.throttle(ctx, c, wait, f)
+	}
 	c.Error, c.Finished = f.Msg, r.finished()
 	ev := r.event(r.p.ID, "call.failed", fields{"turn": c.Turn, "error": f.Msg, "kind": f.Kind.String()})
 	next := r.p

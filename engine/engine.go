@@ -17,8 +17,8 @@ import (
 	"github.com/cleveragents/agents/tool"
 )
 
-// Config is everything an Engine needs; every field is required but Actions
-// and Actors, the built-in entities that exist without being stored.
+// Config is everything an Engine needs; every field is required but Sleep,
+// Actions and Actors, the built-in entities that exist without being stored.
 type Config struct {
 	Store     Store
 	Blobs     Blobs
@@ -34,6 +34,8 @@ type Config struct {
 	Log       *slog.Logger
 	Actions   []action.Action
 	Actors    []actor.Config
+	// Sleep waits for a time or the end of the context; nil waits for real.
+	Sleep func(ctx context.Context, d time.Duration) error
 }
 
 // Engine is the rules of the plan lifecycle over the hands it was given. Safe

@@ -207,6 +207,9 @@ func (r *run) ask(ctx context.Context, a plan.Approval, also func(Tx) error) err
 // ordered the phase whose gate it waits at. A plan asks one question at a time,
 // so the question is the newest one.
 func (r *run) stepWaiting(ctx context.Context) (bool, error) {
+	if r.p.WaitUntil != nil {
+		return r.stepThrottled(ctx)
+	}
 	all, err := r.approvals(ctx)
 	if err != nil {
 		return false, err

@@ -195,7 +195,7 @@ func (r *run) enter(ctx context.Context, order plan.Phase) error {
 			next.FixGiven = true
 		}
 		next.Status, next.Reason, next.Fault = to, "", ""
-		next.TurnFrom, next.Repairs = next.Turn, 0
+		next.TurnFrom, next.Repairs, next.ThrottledSince = next.Turn, 0, nil
 		return r.move(ctx, next, nil)
 	}
 	return r.commit(ctx, next, nil)
@@ -233,9 +233,10 @@ func (r *run) stopped(ctx context.Context, id ident.PlanID, cause error) error {
 	if err := r.load(ctx, id); err != nil {
 		return err
 	}
-	if to, err := plan.Next(r.p.Status, plan.Pause); err == nil && r.p.State == plan.Running {
+	throttled := r.p.State == plan.Waiting && r.p.WaitUntil != nil
+	if to, err := plan.Next(r.p.Status, plan.Pause); err == nil && (r.p.State == plan.Running || throttled) {
 		next := r.p
-		next.Status, next.Reason = to, "interrupted"
+		next.Status, next.Reason, next.WaitUntil = to, "interrupted", nil
 		if err := r.move(ctx, next, nil); err != nil {
 			return err
 		}
@@ -348,7 +349,7 @@ func (r *run) asked(ctx context.Context) (bool, error) {
 			return true, err
 		}
 	}
-	next.Status, next.Reason = to, w.Reason
+	next.Status, next.Reason, next.WaitUntil = to, w.Reason, nil
 	err = r.move(ctx, next, func(tx Tx) error {
 		if w.Trigger == plan.Cancel {
 			if err := lapse(tx, r.p.ID, r.Now()); err != nil {

@@ -42,6 +42,10 @@ type Plan struct {
 	Fixes    int    `json:"fixes"`               // rounds of fixing validations
 	FixGiven bool   `json:"fix_given"`           // a person allowed one more round
 	Checking bool   `json:"checking"`            // a validation runs in the sandbox
+	// WaitUntil is set while the plan waits for a provider that is busy, and
+	// ThrottledSince from the first such wait until the provider answers.
+	WaitUntil      *time.Time `json:"wait_until,omitempty"`
+	ThrottledSince *time.Time `json:"throttled_since,omitempty"`
 	// Rebuilding says that the sandbox is being made again from the record.
 	Rebuilding bool    `json:"rebuilding,omitempty"`
 	Inputs     []Input `json:"inputs,omitempty"`

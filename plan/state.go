@@ -52,18 +52,19 @@ type Trigger string
 
 // The triggers.
 const (
-	Begin   Trigger = "begin"   // enter the next phase
-	Finish  Trigger = "finish"  // the phase's work is done
-	Ask     Trigger = "ask"     // a person has to decide
-	Answer  Trigger = "answer"  // the person did
-	Pause   Trigger = "pause"   // stop at a safe point
-	Block   Trigger = "block"   // a guard or budget stops it
-	Resume  Trigger = "resume"  // go on
-	Fail    Trigger = "fail"    // cannot go on
-	Arrive  Trigger = "arrive"  // Apply has written everything
-	Collide Trigger = "collide" // Apply found that the base moved
-	Reopen  Trigger = "reopen"  // the phase's work goes on after it seemed done
-	Cancel  Trigger = "cancel"  // give up
+	Begin    Trigger = "begin"    // enter the next phase
+	Finish   Trigger = "finish"   // the phase's work is done
+	Ask      Trigger = "ask"      // a person has to decide
+	Answer   Trigger = "answer"   // the person did
+	Pause    Trigger = "pause"    // stop at a safe point
+	Block    Trigger = "block"    // a guard or budget stops it
+	Resume   Trigger = "resume"   // go on
+	Throttle Trigger = "throttle" // a provider asks to wait
+	Fail     Trigger = "fail"     // cannot go on
+	Arrive   Trigger = "arrive"   // Apply has written everything
+	Collide  Trigger = "collide"  // Apply found that the base moved
+	Reopen   Trigger = "reopen"   // the phase's work goes on after it seemed done
+	Cancel   Trigger = "cancel"   // give up
 )
 
 // Transition is one row of the table.
@@ -111,6 +112,7 @@ func Transitions() []Transition {
 		} else {
 			add(run, Finish, st(p, Complete))
 			add(run, Ask, st(p, Waiting))
+			add(run, Throttle, st(p, Waiting))
 			add(st(p, Waiting), Resume, run)
 			add(st(p, Complete), Reopen, run)
 			add(run, Block, st(p, Blocked))

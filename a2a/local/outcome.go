@@ -73,6 +73,9 @@ func (f *Facade) next(p plan.Plan, approvals []plan.Approval) []string {
 	case plan.Applied, plan.Cancelled:
 		return nil
 	case plan.Waiting:
+		if p.WaitUntil != nil {
+			break
+		}
 		var out []string
 		for _, a := range approvals {
 			if a.Kind != plan.ApproveGate {
