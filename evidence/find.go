@@ -32,10 +32,11 @@ func (f *finder) find(parts []Part, from, to int) bool {
 	size, full, ok := 0, make([]Part, 0, to-from), true
 	for _, p := range parts[from:to] {
 		ok = ok && utf8.ValidString(p.Text) // no JSON string says another
-		size += len(p.Text)
-		if p.Text != "" {
-			full = append(full, p)
+		if p.Text == "" || f.leftOut(p) {
+			continue
 		}
+		size += len(p.Text)
+		full = append(full, p)
 	}
 	switch {
 	case !ok:
@@ -46,6 +47,16 @@ func (f *finder) find(parts []Part, from, to int) bool {
 	n.spans, n.enc = len(f.spans), f.enc
 	f.finds = append(f.finds, n)
 	return ok && (size == 0 || n.next >= 0)
+}
+
+// leftOut reports whether p is nothing that its format would write: Gemini's
+// has no member for the arguments of a call that has none.
+func (f *finder) leftOut(p Part) bool {
+	if f.format != ofContents || p.Kind != PartArguments {
+		return false
+	}
+	c, _ := f.texts.canonical(p.Text)
+	return c == "{}"
 }
 
 // search looks for full from the cursor on and round.

@@ -54,7 +54,8 @@ type Mismatch struct {
 
 // Build finds every part in the body and returns the manifest. The parts'
 // texts are what has to be in the blob store for Assemble. A part with an
-// empty text has no bytes, so it has no span and is never missing.
+// empty text has no bytes, so it has no span and is never missing; so it is in
+// Gemini's format with arguments of {}, which that leaves out.
 //
 // The wire check passed when there is no mismatch; the manifest is complete
 // and assembles in either case, a part that was not found being glue. The
