@@ -2,11 +2,8 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -29,11 +26,11 @@ func (r *run) stepModel(ctx context.Context) (bool, error) {
 			return stop, err
 		}
 	}
-	req, err := r.compose(ctx)
+	req, key, err := r.compose(ctx)
 	if err != nil {
 		return false, err
 	}
-	c, err := r.openCall(ctx, req)
+	c, err := r.openCall(ctx, req, key)
 	if err != nil {
 		return false, err
 	}
@@ -81,8 +78,7 @@ func (r *run) spokenTo(turn int) bool {
 // openCall records that a call is about to be made. One that was recorded and
 // has neither answer nor error was cut short by a crash: it is made again
 // under its own number.
-func (r *run) openCall(ctx context.Context, req actor.Request) (evidence.Call, error) {
-	key := requestKey(req)
+func (r *run) openCall(ctx context.Context, req actor.Request, key string) (evidence.Call, error) {
 	if r.callOpen() {
 		c := *r.lastCall()
 		c.RequestKey = key
@@ -101,36 +97,6 @@ func (r *run) openCall(ctx context.Context, req actor.Request) (evidence.Call, e
 		r.calls = append(r.calls, c)
 	}
 	return c, err
-}
-
-// requestKey is the hash of everything that a request is composed of. It reads
-// the texts once and encodes nothing, since a long conversation is hashed anew
-// at every turn.
-func requestKey(req actor.Request) string {
-	h := sha256.New()
-	part := func(texts ...string) {
-		for _, s := range texts {
-			_, _ = fmt.Fprintf(h, "%d:", len(s)) // a hash takes everything
-			_, _ = io.WriteString(h, s)
-		}
-	}
-	part(req.Provider, req.Model, fmt.Sprint(req.MaxTokens), fmt.Sprint(req.Temperature != nil))
-	if req.Temperature != nil {
-		part(fmt.Sprint(*req.Temperature))
-	}
-	for _, m := range req.Messages {
-		part(string(m.Role), m.Thinking, m.ToolCallID, fmt.Sprint(m.IsError, len(m.Pieces), len(m.ToolCalls)))
-		for _, p := range m.Pieces {
-			part(p.Slot, p.Origin, p.Reason, p.Text)
-		}
-		for _, t := range m.ToolCalls {
-			part(t.ID, t.Name, t.Arguments)
-		}
-	}
-	for _, t := range req.Tools {
-		part(t.Name, t.Description, string(t.Input))
-	}
-	return hex.EncodeToString(h.Sum(nil))
 }
 
 // makeCall calls the model and stores what came of it.

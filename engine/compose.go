@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/tool"
 )
@@ -23,34 +25,44 @@ Follow the decisions below. Before you change something, record an implementatio
 `
 
 // compose builds the request of the next model call from the records alone, so
-// that a run that starts again composes the same one.
-func (r *run) compose(ctx context.Context) (actor.Request, error) {
+// that a run that starts again composes the same one. Key is the hash of all
+// that it is composed of.
+func (r *run) compose(ctx context.Context) (req actor.Request, key string, err error) {
 	a := r.actorNow()
-	req := actor.Request{
+	req = actor.Request{
 		Provider: a.Provider, Model: a.Model, Temperature: a.Temperature, MaxTokens: a.MaxTokens,
 		Messages: []actor.Message{{Role: actor.System, Pieces: r.systemPieces(a)}},
 		Tools:    r.offered(),
 	}
 	user, err := r.userPieces(ctx)
 	if err != nil {
-		return actor.Request{}, err
+		return actor.Request{}, "", err
 	}
-	req.Messages = append(req.Messages, actor.Message{Role: actor.User, Pieces: user})
-	req.Messages = r.withInputs(req.Messages, 0)
+	k := newRequestKey(req)
+	add := func(ms ...actor.Message) {
+		req.Messages = append(req.Messages, ms...)
+		for _, m := range ms {
+			k.message(m)
+		}
+	}
+	k.message(req.Messages[0])
+	add(actor.Message{Role: actor.User, Pieces: user})
+	add(r.inputs(0)...)
 	for _, c := range r.calls {
 		if c.Phase != r.p.Phase || c.Attempt != r.p.Attempt {
 			continue
 		}
 		if c.Answered() {
-			turn, err := r.turnMessages(ctx, c)
+			t, err := r.turn(ctx, c)
 			if err != nil {
-				return actor.Request{}, err
+				return actor.Request{}, "", err
 			}
-			req.Messages = append(req.Messages, turn...)
+			req.Messages = append(req.Messages, t.messages...)
+			k.sum(t.key)
 		}
-		req.Messages = r.withInputs(req.Messages, c.Turn)
+		add(r.inputs(c.Turn)...)
 	}
-	return req, nil
+	return req, k.String(), nil
 }
 
 func (r *run) systemPieces(a actor.Config) []actor.Piece {
@@ -125,6 +137,33 @@ func (r *run) readOnly() bool {
 	return r.p.Phase == plan.PhaseStrategize || r.p.Action.ReadOnly
 }
 
+// turn is what one answered call added to the conversation, made once: when the
+// next request is composed all its tool calls are done, and it stays as it is.
+type turn struct {
+	messages []actor.Message
+	key      [sha256.Size]byte
+}
+
+func (r *run) turn(ctx context.Context, c evidence.Call) (turn, error) {
+	if t, ok := r.turns[c.ID]; ok {
+		return t, nil
+	}
+	ms, err := r.turnMessages(ctx, c)
+	if err != nil {
+		return turn{}, err
+	}
+	k := requestKey{sha256.New()}
+	for _, m := range ms {
+		k.message(m)
+	}
+	t := turn{messages: ms, key: [sha256.Size]byte(k.Sum(nil))}
+	if r.turns == nil {
+		r.turns = map[ident.CallID]turn{}
+	}
+	r.turns[c.ID] = t
+	return t, nil
+}
+
 // turnMessages are the model's answer of one turn and the results it was given.
 func (r *run) turnMessages(ctx context.Context, c evidence.Call) ([]actor.Message, error) {
 	resp, err := r.response(ctx, c)
@@ -169,8 +208,8 @@ func (r *run) toolCallAt(turn, index int) (evidence.ToolCall, bool) {
 	return evidence.ToolCall{}, false
 }
 
-// withInputs adds what was said after that turn.
-func (r *run) withInputs(ms []actor.Message, after int) []actor.Message {
+// inputs are what was said after that turn.
+func (r *run) inputs(after int) (ms []actor.Message) {
 	for _, in := range r.p.Inputs {
 		if in.Phase == r.p.Phase && in.Attempt == r.p.Attempt && in.After == after {
 			ms = append(ms, actor.Message{Role: actor.User, Pieces: []actor.Piece{{

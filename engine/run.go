@@ -35,6 +35,7 @@ type run struct {
 	cache     map[string][]byte // blobs read or written by this run
 	cached    int
 	answers   map[string]actor.Response // decoded, by the blob; read only
+	turns     map[ident.CallID]turn     // of the conversation, as composed
 	due       map[string][]byte         // blobs to be stored before the next commit
 	dueSize   int
 	requests  evidence.Tracker // what was sent last
@@ -272,6 +273,7 @@ func (r *run) load(ctx context.Context, id ident.PlanID) error {
 		r.cache = map[string][]byte{}
 	}
 	r.requests = evidence.Tracker{} // it may know of a manifest that was never stored
+	r.turns = nil
 	r.seen = map[string]string{}
 	for _, t := range r.toolCalls {
 		maps.Copy(r.seen, t.Noted)
