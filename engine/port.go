@@ -92,18 +92,34 @@ type PlanFilter struct {
 	Phase   plan.Phase
 	State   plan.State
 	Name    string
-	Limit   int  // newest first; 0 means all
-	Touched bool // the last changed first instead
+	Marks   map[string]string // plans that have all of them
+	Without string            // plans that do not have the mark of that key
+	Limit   int               // newest first; 0 means all
+	Touched bool              // the last changed first instead
 }
+
+// The marks of a plan that the program knows. Labels of people have the prefix.
+const (
+	MarkArchived = "archived" // hidden from lists; the value is when
+	MarkImported = "imported" // history of another place, never run here; the value is its project there
+	MarkLabel    = "label/"
+)
 
 // PlanTx keeps plans, their events and who may run them.
 type PlanTx interface {
 	InsertPlan(p plan.Plan) error
-	// UpdatePlan stores p when the stored version is p.Version and then makes
-	// it one more, in p too; otherwise fault.Conflict.
+	// UpdatePlan stores p, but for its name, when the stored version is
+	// p.Version and then makes it one more, in p too; otherwise fault.Conflict.
 	UpdatePlan(p *plan.Plan) error
+	// RenamePlan changes the name alone, and no version: a process that runs
+	// the plan is not disturbed.
+	RenamePlan(id ident.PlanID, name string) error
 	Plan(id ident.PlanID) (plan.Plan, error)
 	Plans(f PlanFilter) ([]plan.Plan, error) // newest first, unless the filter says otherwise
+	// SetMark attaches a value to the plan under the key, "" takes it away.
+	// Marks lie beside the plan's row and are set whoever runs it.
+	SetMark(id ident.PlanID, key, value string) error
+	Marks(id ident.PlanID) (map[string]string, error)
 	// FindIDs returns the ids of that table that end with the suffix, at most
 	// limit. The table is plan, decision, approval, checkpoint or resource.
 	FindIDs(table, suffix string, limit int) ([]string, error)
@@ -154,6 +170,36 @@ type EvidenceTx interface {
 	Gaps(id ident.PlanID) ([]evidence.Gap, error)
 	InsertResult(r evidence.ValidationResult) error
 	Results(id ident.PlanID) ([]evidence.ValidationResult, error)
+	// Usage sums what was used since a time (zero: ever), in groups, those that
+	// cost most first. Imported plans do not count: others paid for them.
+	Usage(by UsageBy, since time.Time) ([]UsageRow, error)
+}
+
+// UsageBy is what usage is grouped by; "" makes one group of all.
+type UsageBy string
+
+// The groupings. A day is one in UTC. By tool there are no tokens and no cost:
+// a call of a model belongs to no tool.
+const (
+	UsageByPlan  UsageBy = "plan"
+	UsageByActor UsageBy = "actor"
+	UsageByModel UsageBy = "model" // provider/model
+	UsageByDay   UsageBy = "day"
+	UsageByTool  UsageBy = "tool"
+)
+
+// UsageRow is what one group used. Key is "" for tool calls of a graph, which
+// no actor's or model's call asked for. Tokens that a provider did not tell
+// count as none.
+type UsageRow struct {
+	Key       string  `json:"key"`
+	Calls     int64   `json:"calls"`
+	Failed    int64   `json:"failed"` // calls of models that came to nothing
+	Input     int64   `json:"input"`
+	Output    int64   `json:"output"`
+	CacheRead int64   `json:"cache_read"`
+	Cost      float64 `json:"cost"` // USD
+	ToolCalls int64   `json:"tool_calls"`
 }
 
 // ApprovalTx keeps approvals.

@@ -2,7 +2,9 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +15,13 @@ import (
 )
 
 // planColumns has a column for what is asked for; the document is the whole
-// plan. The document is read first, so that the columns win.
+// plan. The document is read first, so that the columns win: the name in the
+// document is the one that the plan was made with.
 func planColumns(p *plan.Plan) []column {
 	return []column{
 		document("doc", p),
 		text("id", &p.ID).fix(),
-		text("name", &p.Name),
+		text("name", &p.Name).fix(),
 		link("project", &p.Project),
 		text("phase", &p.Phase),
 		text("state", &p.State),
@@ -74,6 +77,15 @@ func (t *tx) Plans(f engine.PlanFilter) ([]plan.Plan, error) {
 		}
 	}
 	tail := "FROM plans"
+	mark := "EXISTS (SELECT 1 FROM plan_marks m WHERE m.plan_id = plans.id AND m.key = "
+	for _, key := range slices.Sorted(maps.Keys(f.Marks)) {
+		args = append(args, key, f.Marks[key])
+		where = append(where, mark+param(len(args)-1)+" AND m.value = "+param(len(args))+")")
+	}
+	if f.Without != "" {
+		args = append(args, f.Without)
+		where = append(where, "NOT "+mark+param(len(args))+")")
+	}
 	if len(where) > 0 {
 		tail += " WHERE " + strings.Join(where, " AND ")
 	}

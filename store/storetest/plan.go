@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func testPlanFilter(t *testing.T, w *world) {
 func testVersion(t *testing.T, w *world) {
 	p := w.plans[0]
 	next := filled[plan.Plan](t, w.f)
-	next.ID, next.Project, next.Version = p.ID, p.Project, p.Version
+	next.ID, next.Project, next.Version, next.Name = p.ID, p.Project, p.Version, p.Name
 	w.update(t, func(tx engine.Tx) error { return tx.UpdatePlan(&next) })
 	if got, want := next.Version, p.Version+1; got != want {
 		t.Errorf("got version %d after an update, want %d", got, want)
@@ -121,9 +122,57 @@ func testVersion(t *testing.T, w *world) {
 	}
 	w.update(t, func(tx engine.Tx) error { return tx.UpdatePlan(&next) })
 
-	taken := next
-	taken.Name = w.plans[1].Name
-	w.fails(t, fault.Exists, func(tx engine.Tx) error { return tx.UpdatePlan(&taken) })
+}
+
+// A name changes by itself and under a process that runs the plan.
+func testRename(t *testing.T, w *world) {
+	p := w.plans[0]
+	w.update(t, func(tx engine.Tx) error { return tx.RenamePlan(p.ID, "local/better") })
+	w.fails(t, fault.Exists, func(tx engine.Tx) error { return tx.RenamePlan(p.ID, w.plans[1].Name) })
+	w.fails(t, fault.NotFound, func(tx engine.Tx) error { return tx.RenamePlan("none", "local/x") })
+	w.update(t, func(tx engine.Tx) error { return tx.UpdatePlan(&p) }) // it still says the old one
+	p.Name = "local/better"
+	w.view(t, func(tx engine.Tx) error {
+		same(t, "renamed plan", p, func() (plan.Plan, error) { return tx.Plan(p.ID) })
+		return nil
+	})
+}
+
+func testMarks(t *testing.T, w *world) {
+	a, b := w.plans[0].ID, w.plans[1].ID
+	w.update(t, func(tx engine.Tx) error {
+		return errors.Join(tx.SetMark(a, "label/team", "red"), tx.SetMark(a, "label/team", "blue"),
+			tx.SetMark(a, "x", "1"), tx.SetMark(a, "y", "1"), tx.SetMark(a, "y", ""), tx.SetMark(a, "none", ""),
+			tx.SetMark(b, "label/team", "red"))
+	})
+	w.fails(t, fault.NotFound, func(tx engine.Tx) error { return tx.SetMark("none", "x", "1") })
+	w.view(t, func(tx engine.Tx) error {
+		same(t, "marks", map[string]string{"label/team": "blue", "x": "1"}, func() (map[string]string, error) { return tx.Marks(a) })
+		same(t, "marks of nothing", map[string]string{}, func() (map[string]string, error) { return tx.Marks("none") })
+		for name, c := range map[string]struct {
+			f    engine.PlanFilter
+			want []ident.PlanID
+		}{
+			"one":              {engine.PlanFilter{Marks: map[string]string{"label/team": "red"}}, []ident.PlanID{b}},
+			"both":             {engine.PlanFilter{Marks: map[string]string{"label/team": "blue", "x": "1"}}, []ident.PlanID{a}},
+			"not both":         {engine.PlanFilter{Marks: map[string]string{"label/team": "red", "x": "1"}}, nil},
+			"without":          {engine.PlanFilter{Without: "x"}, []ident.PlanID{b}},
+			"without and with": {engine.PlanFilter{Without: "x", Marks: map[string]string{"label/team": "blue"}, Limit: 3}, nil},
+		} {
+			ps, err := tx.Plans(c.f)
+			if err != nil {
+				return err
+			}
+			var got []ident.PlanID
+			for _, p := range ps {
+				got = append(got, p.ID)
+			}
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", name, d)
+			}
+		}
+		return nil
+	})
 }
 
 func testFindIDs(t *testing.T, w *world) {
