@@ -63,7 +63,6 @@ func (f *finder) leftOut(p Part) bool {
 func (f *finder) search(n *find, full []Part, size int) {
 	vals, start, number := f.vals[n.kind], f.cursor[n.kind], len(f.finds)+1
 	n.reach = -1
-	seen := 0
 	for i := range len(vals) {
 		at := (start + i) % len(vals)
 		v := &vals[at]
@@ -80,11 +79,7 @@ func (f *finder) search(n *find, full []Part, size int) {
 		case len(v.text) == size && joins(v.text, full):
 			f.claim(v, full)
 			v.by = number
-		case len(full) > 1:
-			looked, ok := f.each(vals[at:], full)
-			if seen = max(seen, at+looked); !ok {
-				continue
-			}
+		case len(full) > 1 && f.each(vals[at:], full):
 			for j := range full {
 				f.claim(&vals[at+j], full[j:j+1])
 				vals[at+j].by = number
@@ -96,7 +91,9 @@ func (f *finder) search(n *find, full []Part, size int) {
 		n.next = at + took
 		f.cursor[n.kind] = n.next
 		if start+i < len(vals) { // it did not go round
-			n.reach = max(seen, n.next)
+			// A run of values that each looked at in vain ends before the find: no
+			// value is both one part and all of them.
+			n.reach = n.next
 		}
 		return
 	}
@@ -112,19 +109,18 @@ func joins(text []byte, parts []Part) bool {
 	return true
 }
 
-// each reports whether vals begin with one value for each part, and how many
-// it looked at, one more than there are where they are too few.
-func (f *finder) each(vals []value, parts []Part) (looked int, ok bool) {
+// each reports whether vals begin with one value for each part.
+func (f *finder) each(vals []value, parts []Part) bool {
+	if len(vals) < len(parts) {
+		return false
+	}
 	for i, p := range parts {
-		if i == len(vals) {
-			return i + 1, false
-		}
 		v := &vals[i]
 		if v.by != 0 || v.whole || v.only != anyFormat && v.only != f.format || string(v.text) != p.Text {
-			return i + 1, false
+			return false
 		}
 	}
-	return len(parts), true
+	return true
 }
 
 // claim adds the spans of parts that fill v.

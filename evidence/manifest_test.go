@@ -252,6 +252,16 @@ func sortedLast(in []int) (out []int) {
 	return out
 }
 
+// The search goes on behind the last find, so that of equal texts the one that
+// stands out of the order is the one that nobody composed.
+func TestEqualTextsAreFoundInOrder(t *testing.T) {
+	two := actor.Request{Messages: append(request("b").Messages, request("a").Messages...)}
+	_, bad, err := evidence.Build([]byte(`[{"content":"a"},{"content":"b"},{"content":"a"}]`), evidence.Parts(two))
+	if err != nil || len(bad) != 1 || bad[0].Part != -1 || bad[0].At != 13 {
+		t.Errorf("%+v, %v", bad, err)
+	}
+}
+
 func TestBuildRefusesABody(t *testing.T) {
 	for _, body := range []string{``, ` `, `{`, `{} {}`, `{"a":1,"a":2}`, "\"\xff\"", `"\ud800"`, `[1,]`, strings.Repeat(`[`, 20000)} {
 		if _, _, err := evidence.Build([]byte(body), nil); !fault.Is(err, fault.Invalid) {

@@ -212,6 +212,40 @@ func TestATrackerOfEqualTexts(t *testing.T) {
 	})
 }
 
+// Behind the same beginning everything may be another thing.
+func TestATrackerOfTheSameBeginning(t *testing.T) {
+	said := func(texts ...string) actor.Request {
+		r := actor.Request{Messages: []actor.Message{{}}}
+		for _, s := range texts {
+			r.Messages[0].Pieces = append(r.Messages[0].Pieces, actor.Piece{Text: s})
+		}
+		return r
+	}
+	const head = `{"a":"","input":[{"output":"x"},{}`
+	tests := map[string]struct {
+		first, second string
+		r, s          actor.Request
+	}{
+		"another format":       {`]}`, `],"messages":[]}`, said("x"), said("x")},
+		"a piece more":         {`]}`, `]}`, said("x"), said("x", "y")},
+		"a piece more of none": {`]}`, `]}`, said("x"), said("x", "")},
+		"a name twice":         {`]}`, `],"a":""}`, said("x"), said("x")},
+		"the array twice":      {`]}`, `],"input":""}`, said("x"), said("x")},
+		"an object more":       {`]}`, `,{"output":"x"}]}`, said("x"), said("x")},
+		"a part fewer":         {`]}`, `]}`, said("x"), actor.Request{}},
+		"no value":             {`]}`, `.5]}`, said("x"), said("x")},
+		"nothing":              {`]}`, ``, said("x"), said("x")},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := conversation{shelf: shelf{}}
+			c.next(t, []byte(head+tt.first), tt.r, true)
+			c.next(t, []byte(head+tt.second), tt.s, true)
+			c.next(t, []byte(head+tt.first), tt.r, true)
+		})
+	}
+}
+
 func FuzzTracker(f *testing.F) {
 	f.Add([]byte(`{"messages":[{"content":"a"}`), []byte(`]}`), []byte(`,{"content":"b"}],"tools":[]}`), "a", "b")
 	f.Add([]byte(`{"a":1,"input":[{"output":"a"},{"output":"a"}`), []byte(`],"b":{}}`), []byte(`,{"output":"b"}],"a":0}`), "a", "b")
@@ -260,6 +294,36 @@ func TestATrackerStoresWhatIsNew(t *testing.T) {
 	if whole != 3 {
 		t.Errorf("%d manifests are whole, want every %dth", whole, evidence.MaxChain)
 	}
+}
+
+// However long the conversation is, the next request takes the same work; the
+// number of allocations stands for it.
+func TestATrackerReadsWhatIsNew(t *testing.T) {
+	work := func(turns int) float64 {
+		c := conversation{shelf: shelf{}}
+		r := actor.Request{Model: "m", Tools: benchRequest().Tools}
+		for i := range turns {
+			turn(&r, i)
+		}
+		body := func() []byte { return renamed(openAI(t, r, false, false)) }
+		c.next(t, body(), r, true)
+		turn(&r, turns)
+		b := body()
+		return testing.AllocsPerRun(5, func() {
+			if got, err := c.tracker.Next(b, r); err != nil || got.Manifest.Base == "" && turns > 9 {
+				t.Error(got.Manifest, err)
+			}
+		})
+	}
+	// The list of the parts takes one a tool call.
+	if few, many := work(10), work(400); many > few+390+20 {
+		t.Errorf("%v allocations after 10 turns, %v after 400", few, many)
+	}
+}
+
+// renamed puts a member before the messages.
+func renamed(body []byte) []byte {
+	return append([]byte(`{"before":"\u0022",`), body[1:]...)
 }
 
 // What was not stored is not rested on.
