@@ -35,6 +35,11 @@ func (c *clock) reset() {
 // clocks are the hands of one engine.
 type clocks struct{ model, tools, store, commits, relaxed, blobs, trees, steps clock }
 
+// others is the time of what is not ours: the model and the tools.
+func (c *clocks) others() time.Duration {
+	return time.Duration(c.model.took.Load() + c.tools.took.Load())
+}
+
 func (c *clocks) reset() {
 	for _, one := range []*clock{&c.model, &c.tools, &c.store, &c.commits, &c.relaxed, &c.blobs, &c.trees, &c.steps} {
 		one.reset()
