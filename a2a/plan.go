@@ -191,7 +191,8 @@ type PlanView struct {
 	ToolCalls   []evidence.ToolCall         `json:"tool_calls"`
 	Gaps        []evidence.Gap              `json:"gaps"`
 	Changed     []FileStat                  `json:"changed"`
-	Cost        float64                     `json:"cost"` // USD
+	Cost        float64                     `json:"cost"`               // USD, of the calls whose price is known
+	Unpriced    int                         `json:"unpriced,omitempty"` // calls whose price is not known
 	Usage       actor.Usage                 `json:"usage"`
 }
 

@@ -78,11 +78,14 @@ const (
 	StopRefused StopReason = "refused"
 )
 
-// Usage is what a call cost in tokens; -1 where the provider did not say.
+// Usage is what a call cost in tokens; -1 where the provider did not say. The
+// whole request is Input, CacheRead and CacheWrite together.
 type Usage struct {
-	Input     int64 `json:"input"`
-	Output    int64 `json:"output"`
-	CacheRead int64 `json:"cache_read"`
+	Input      int64 `json:"input"`       // neither read from the provider's cache nor written to it
+	Output     int64 `json:"output"`      // with the reasoning
+	CacheRead  int64 `json:"cache_read"`  // of the request
+	CacheWrite int64 `json:"cache_write"` // of the request
+	Reasoning  int64 `json:"reasoning"`   // of the output
 }
 
 // Response is a whole answer. Wire holds the bytes that went over the wire;

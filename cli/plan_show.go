@@ -56,7 +56,7 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	p.field("decisions", v.Decisions)
 	p.field("validations", gating(p.styles, v))
 	p.field("checkpoints", len(v.Checkpoints))
-	p.field("model calls", fmt.Sprintf("%d, %d tokens in, %d out, $%.4f", len(v.Calls), v.Usage.Input, v.Usage.Output, v.Cost))
+	p.field("model calls", fmt.Sprintf("%d, %d tokens in, %d out, %s", len(v.Calls), v.Usage.Input, v.Usage.Output, costOf(v)))
 	for _, a := range v.Approvals {
 		p.field("approval", shortID(a.ID)+" "+string(a.State)+": "+a.Summary)
 	}
@@ -88,7 +88,7 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 		p.printf("")
 		var rows [][]any
 		for _, c := range v.Calls {
-			rows = append(rows, []any{shortID(c.ID), string(c.Phase), c.Turn, c.Provider + "/" + c.Model, c.Usage.Input, c.Usage.Output, fmt.Sprintf("$%.4f", c.Cost)})
+			rows = append(rows, []any{shortID(c.ID), string(c.Phase), c.Turn, c.Provider + "/" + c.Model, c.Usage.Input, c.Usage.Output, price(c)})
 		}
 		p.rows([]string{"call", "phase", "turn", "model", "in", "out", "cost"}, rows)
 	}
@@ -153,4 +153,20 @@ func gating(st styles, v a2a.PlanView) safe {
 		return st.warn(fmt.Sprintf("%s, %d skipped", text, skipped))
 	}
 	return st.bad(text)
+}
+
+// costOf is what a plan's calls have cost, as far as that is known.
+func costOf(v a2a.PlanView) string {
+	s := fmt.Sprintf("$%.4f", v.Cost)
+	if v.Unpriced > 0 {
+		s += fmt.Sprintf(" and %d of unknown price", v.Unpriced)
+	}
+	return s
+}
+
+func price(c evidence.Call) string {
+	if !c.Priced {
+		return "not known"
+	}
+	return fmt.Sprintf("$%.4f", c.Cost)
 }

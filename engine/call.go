@@ -53,10 +53,27 @@ func (r *run) callLimits(ctx context.Context) (stop bool, err error) {
 	if r.p.Turn-r.p.TurnFrom >= r.turnLimit() {
 		return true, r.pause(ctx, fault.Exhausted, "actor %s made %d model calls, its limit", r.actorNow().Name, r.turnLimit())
 	}
-	if most := r.p.Profile.Safety.MaxCostPerPlan; most != nil && !(r.cost() < *most) {
+	most := r.p.Profile.Safety.MaxCostPerPlan
+	if most == nil {
+		return false, nil
+	}
+	if !(r.cost() < *most) {
 		return true, r.block(ctx, "the plan has spent $%.4f of $%.4f", r.cost(), *most)
 	}
+	a := r.actorNow()
+	if _, known := r.price(a.Provider, a.Model, actor.Usage{}); !known {
+		// A limit that cannot be kept must not look as if it were.
+		return true, r.block(ctx, "the plan may spend $%.4f, and the price of %s/%s is not known", *most, a.Provider, a.Model)
+	}
 	return false, nil
+}
+
+// price is what a call costs in USD, and whether that is known.
+func (r *run) price(provider, model string, u actor.Usage) (usd float64, known bool) {
+	if r.Price == nil {
+		return 0, false
+	}
+	return r.Price(provider, model, u)
 }
 
 // spokenTo reports whether something was said to the actor after the turn, or
@@ -114,6 +131,7 @@ func (r *run) makeCall(ctx context.Context, c evidence.Call, req actor.Request) 
 		return false, err
 	}
 	c.Resolved, c.Stop, c.Usage, c.Attempts = resp.Model, resp.Stop, resp.Usage, max(resp.Wire.Attempts, 1)
+	c.Cost, c.Priced = r.price(c.Provider, c.Model, c.Usage)
 	if c.Response, err = r.put(ctx, resp.Wire.Response); err != nil {
 		return false, err
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/cleveragents/agents/tool"
 )
 
-// Config is everything an Engine needs; every field is required but Sleep,
-// Actions and Actors, the built-in entities that exist without being stored.
+// Config is everything an Engine needs; every field is required but Price,
+// Sleep, Actions and Actors, the built-in entities that exist without being stored.
 type Config struct {
 	Store     Store
 	Blobs     Blobs
@@ -34,6 +34,9 @@ type Config struct {
 	Log       *slog.Logger
 	Actions   []action.Action
 	Actors    []actor.Config
+	// Price returns what a call costs in USD, and whether that is known; nil
+	// knows no price.
+	Price func(provider, model string, u actor.Usage) (usd float64, known bool)
 	// Sleep waits for a time or the end of the context; nil waits for real.
 	Sleep func(ctx context.Context, d time.Duration) error
 }

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -67,5 +68,57 @@ func TestABudgetBlocksBeforeTheCall(t *testing.T) {
 	w.status(p, plan.Blocked)
 	if p.Fault != fault.Exhausted.String() || wr.count() != 0 {
 		t.Errorf("%s after %d requests: %s", p.Fault, wr.count(), p.Reason)
+	}
+}
+
+// Every call costs what its price says, and the limit bites as soon as it is
+// used up; where the price is not known, a limit cannot be kept and no call is
+// made.
+func TestTheBudgetIsOfPricedCalls(t *testing.T) {
+	most := 0.25
+	tenth := func(provider, model string, u actor.Usage) (float64, bool) {
+		return 0.1, provider == scripted.Name && model == "test" && u.Input != 0
+	}
+	free := func(string, string, actor.Usage) (float64, bool) { return 0, true }
+	for _, c := range []struct {
+		name  string
+		price func(string, string, actor.Usage) (float64, bool)
+		calls int
+		cost  float64
+		why   string
+	}{
+		{"priced", func(p, m string, u actor.Usage) (float64, bool) {
+			usd, _ := tenth(p, m, u)
+			return usd, true
+		}, 3, 0.3, "has spent $0.3000 of $0.2500"},
+		{"unknown", tenth, 0, 0, "the price of scripted/test is not known"},
+		{"nobody knows", nil, 0, 0, "the price of scripted/test is not known"},
+		{"free", free, 4, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w, wr := modelWorld(t, t.TempDir(), t.TempDir(), writer(t, func(int) {}), task(func(a *action.Action) {
+				a.Safety = &policy.Safety{RequireSandbox: true, MaxCostPerPlan: &most}
+			}))
+			w.Price = c.price
+			p := w.run(w.start("ci"), "")
+			if c.why == "" {
+				w.status(p, plan.Applied)
+			} else if w.status(p, plan.Blocked); !strings.Contains(p.Reason, c.why) {
+				t.Errorf("blocked because %s", p.Reason)
+			}
+			if wr.count() != c.calls {
+				t.Errorf("%d calls were made, want %d", wr.count(), c.calls)
+			}
+			sum := 0.0
+			for _, one := range w.records(p.ID).calls {
+				sum += one.Cost
+				if !one.Priced {
+					t.Errorf("call %d has no price", one.Turn)
+				}
+			}
+			if math.Abs(sum-c.cost) > 1e-9 {
+				t.Errorf("the calls cost %v, want %v", sum, c.cost)
+			}
+		})
 	}
 }

@@ -43,7 +43,8 @@ type Call struct {
 	Message    string           `json:"message"`     // blob: actor.Response as JSON
 	Stop       actor.StopReason `json:"stop"`
 	Usage      actor.Usage      `json:"usage"`
-	Cost       float64          `json:"cost"` // USD
+	Cost       float64          `json:"cost"`   // USD; 0 when the price is not known
+	Priced     bool             `json:"priced"` // the price is known
 	Attempts   int              `json:"attempts"`
 	Error      string           `json:"error,omitempty"`
 	Started    time.Time        `json:"started"`

@@ -203,7 +203,7 @@ func (a *answer) response(thinking string) actor.Response {
 	r := actor.Response{
 		Message: actor.Message{Role: actor.Assistant, Thinking: thinking},
 		Stop:    a.stop(),
-		Usage:   actor.Usage{Input: -1, Output: -1, CacheRead: -1},
+		Usage:   actor.Usage{Input: -1, Output: -1, CacheRead: -1, CacheWrite: -1, Reasoning: -1},
 		Model:   a.model,
 	}
 	text := a.text.String()

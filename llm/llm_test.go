@@ -188,7 +188,7 @@ rules:
 			{Name: "builtin/read", Arguments: ``},
 			{Name: "not__offered", Arguments: `{}`},
 		}},
-		Stop: actor.StopTools, Usage: actor.Usage{Input: 11, Output: 7, CacheRead: -1}, Model: "m",
+		Stop: actor.StopTools, Usage: actor.Usage{Input: 11, Output: 7, CacheRead: -1, CacheWrite: -1, Reasoning: -1}, Model: "m",
 	}
 	if diff := cmp.Diff(want, resp); diff != "" {
 		t.Error(diff)

@@ -114,7 +114,7 @@ func play(t *testing.T, body string) actor.Response {
 // naive reads a recording line by line, without any of the code under test.
 func naive(t *testing.T, body string) actor.Response {
 	t.Helper()
-	r := actor.Response{Message: actor.Message{Role: actor.Assistant}, Usage: actor.Usage{Input: -1, Output: -1, CacheRead: -1}}
+	r := actor.Response{Message: actor.Message{Role: actor.Assistant}, Usage: actor.Usage{Input: -1, Output: -1, CacheRead: -1, CacheWrite: -1, Reasoning: -1}}
 	text, finish := "", ""
 	for line := range strings.Lines(body) {
 		data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
@@ -126,7 +126,7 @@ func naive(t *testing.T, body string) actor.Response {
 			t.Fatal(err)
 		}
 		if u, ok := c["usage"].(map[string]any); ok {
-			r.Usage = actor.Usage{Input: num(u["prompt_tokens"]), Output: num(u["completion_tokens"]), CacheRead: -1}
+			r.Usage = actor.Usage{Input: num(u["prompt_tokens"]), Output: num(u["completion_tokens"]), CacheRead: -1, CacheWrite: -1, Reasoning: -1}
 			if d, ok := u["prompt_tokens_details"].(map[string]any); ok && d["cached_tokens"] != nil {
 				r.Usage.CacheRead = num(d["cached_tokens"])
 				r.Usage.Input -= r.Usage.CacheRead

@@ -177,11 +177,11 @@ func TestUsage(t *testing.T) {
 		usage any
 		want  actor.Usage
 	}{
-		"not said": {nil, actor.Usage{Input: -1, Output: -1, CacheRead: -1}},
-		"plain":    {map[string]any{"prompt_tokens": 10, "completion_tokens": 2}, actor.Usage{Input: 10, Output: 2, CacheRead: -1}},
+		"not said": {nil, actor.Usage{Input: -1, Output: -1, CacheRead: -1, CacheWrite: -1, Reasoning: -1}},
+		"plain":    {map[string]any{"prompt_tokens": 10, "completion_tokens": 2}, actor.Usage{Input: 10, Output: 2, CacheRead: -1, CacheWrite: -1, Reasoning: -1}},
 		"cached": {map[string]any{"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": map[string]any{"cached_tokens": 4}},
-			actor.Usage{Input: 6, Output: 2, CacheRead: 4}},
-		"zero": {map[string]any{"prompt_tokens": 0, "completion_tokens": 0}, actor.Usage{CacheRead: -1}},
+			actor.Usage{Input: 6, Output: 2, CacheRead: 4, CacheWrite: -1, Reasoning: -1}},
+		"zero": {map[string]any{"prompt_tokens": 0, "completion_tokens": 0}, actor.Usage{CacheRead: -1, CacheWrite: -1, Reasoning: -1}},
 	}
 	for name, tt := range tests {
 		s := delta(map[string]any{"content": "x"}, "stop") + event(map[string]any{"choices": []any{}, "usage": tt.usage}) + done

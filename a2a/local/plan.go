@@ -232,6 +232,11 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 		v.Usage.Input += max(c.Usage.Input, 0)
 		v.Usage.Output += max(c.Usage.Output, 0)
 		v.Usage.CacheRead += max(c.Usage.CacheRead, 0)
+		v.Usage.CacheWrite += max(c.Usage.CacheWrite, 0)
+		v.Usage.Reasoning += max(c.Usage.Reasoning, 0)
+		if c.Finished != nil && !c.Priced && c.Answered() {
+			v.Unpriced++
+		}
 	}
 	d, err := f.diff(ctx, p, nil)
 	if err != nil {

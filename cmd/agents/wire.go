@@ -15,6 +15,7 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/a2a/local"
+	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/blob"
 	"github.com/cleveragents/agents/builtin"
 	"github.com/cleveragents/agents/cli"
@@ -99,7 +100,7 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 		Tools:     builtin.New(builtin.Config{Proc: programs}),
 		Checker:   builtin.NewChecker(programs),
 		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
-		Actions: actions, Actors: actors,
+		Actions: actions, Actors: actors, Price: price,
 	})
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -107,6 +108,11 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 	}
 	w.facade = local.New(local.Config{Engine: e, DB: status{w.db}, Paths: w.paths, Home: home, Dir: here, Doctor: w.doctor})
 	return nil
+}
+
+// price is what a call costs: nothing where the model comes with the program.
+func price(provider, _ string, _ actor.Usage) (usd float64, known bool) {
+	return 0, provider == scripted.Name
 }
 
 // Close closes everything that was opened, in the opposite order.

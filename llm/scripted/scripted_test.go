@@ -136,7 +136,7 @@ func TestCountsTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := actor.Usage{Input: int64(len(resp.Wire.Request)+3) / 4, Output: 2, CacheRead: -1}
+	want := actor.Usage{Input: int64(len(resp.Wire.Request)+3) / 4, Output: 2, CacheRead: -1, CacheWrite: -1, Reasoning: -1}
 	if diff := cmp.Diff(want, resp.Usage); diff != "" {
 		t.Error(diff)
 	}
