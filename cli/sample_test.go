@@ -82,7 +82,7 @@ func sampleShow() a2a.PlanView {
 			{Name: "lint", Mode: tool.Informational, Verdict: tool.CouldNotLook, Message: "no linter", Attempt: 1},
 		},
 		Checkpoints: []plan.Checkpoint{{ID: "01HZX3V5T8Q0CHKP0000001234", Decision: rootID, Files: 2, Created: at()}},
-		Calls:       []evidence.Call{{ID: "01HZX3V5T8Q0CALL0000001234", Phase: plan.PhaseExecute, Turn: 1, Provider: "scripted", Model: "demo", Usage: actor.Usage{Input: 10, Output: 5}, Cost: .25}},
+		Calls:       []evidence.Call{{ID: "01HZX3V5T8Q0CALL0000001234", Phase: plan.PhaseExecute, Turn: 1, Provider: "scripted", Model: "demo", Usage: actor.Usage{Input: 10, Output: 5}, Cost: .25, Priced: true}},
 		Gaps:        []evidence.Gap{{Kind: evidence.GapUntracked, Path: "x", Detail: "changed while the tool ran"}},
 		Decisions:   5, Cost: .25, Usage: actor.Usage{Input: 10, Output: 5},
 	}
