@@ -3,7 +3,13 @@
 // the record has a hole.
 //
 // Everything with content is kept by its SHA-256 in a blob store; the records
-// here carry hashes. What is kept and why: docs/evidence.md. Package evidence is pure.
+// here carry hashes. Build reads a request body into the places where its
+// format can hold a text (place.go), claims one for each part that was composed
+// (find.go) and names every byte; Tracker does so for a whole conversation and
+// reads only what a request has beyond the one before. Neither checks in which
+// role or order the provider reads the messages.
+//
+// What is kept and why: docs/evidence.md. Package evidence is pure.
 package evidence
 
 import (
