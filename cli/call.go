@@ -7,17 +7,24 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/plan"
 )
 
 // call does one operation that does not stream. --timeout and Ctrl-C end it.
 func call[Q, R any](ctx context.Context, a *app, o a2a.Op[Q, R], q Q) (R, error) {
+	return look(ctx, a, o, q, nil)
+}
+
+// look is call for an operation that tells events and carries nothing on: to
+// end it changes no plan.
+func look[Q, R any](ctx context.Context, a *app, o a2a.Op[Q, R], q Q, emit func(plan.Event)) (R, error) {
 	return interruptible(ctx, a, func(opCtx context.Context) (R, error) {
 		c, err := a.client(ctx) // the client outlives the operation
 		if err != nil {
 			var zero R
 			return zero, err
 		}
-		return a2a.Call(opCtx, c, o, q, nil)
+		return a2a.Call(opCtx, c, o, q, emit)
 	})
 }
 

@@ -109,16 +109,19 @@ func (p *progress) close() error {
 	return p.failed
 }
 
-func (p *progress) paint(t tone, mark string) safe {
+func (p *progress) paint(t tone, mark string) safe { return p.st.toned(t, mark) }
+
+// toned paints a mark.
+func (st styles) toned(t tone, mark string) safe {
 	switch t {
 	case goodTone:
-		return p.st.good(mark)
+		return st.good(mark)
 	case warnTone:
-		return p.st.warn(mark)
+		return st.warn(mark)
 	case badTone:
-		return p.st.bad(mark)
+		return st.bad(mark)
 	case noteTone:
-		return p.st.note(mark)
+		return st.note(mark)
 	}
-	return p.st.dim(mark)
+	return st.dim(mark)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/cleveragents/agents/a2a"
@@ -133,6 +134,11 @@ func answers() map[string]any {
 			Plan: tree.Plan, Decision: why, Upstream: []plan.Decision{tree.Roots[0].Decision},
 			Hunks: []evidence.Hunk{{Path: "a.go", Origin: evidence.Reported, Ranges: []evidence.LineRange{{From: 0, To: 1}, {From: 4, To: 9}}}},
 		},
+		"plan/logs": a2a.LogsView{Plan: ready.Plan, Next: ready.Next, Events: []plan.Event{
+			{Plan: planID, Seq: 1, At: at(), Type: "plan.created", Data: json.RawMessage(`{"name":"local/fix-1","action":"local/fix","project":"local/shop"}`)},
+			{Plan: planID, Seq: 2, At: at(), Type: "tool.finished", Data: json.RawMessage(`{"tool":"builtin/shell","status":"failed","summary":"go test","ms":1500}`)},
+		}},
+		"plan/watch": done, "plan/wait": a2a.WaitView{Plans: []a2a.WaitedPlan{{Reached: true, Outcome: done}, {Reached: true, Outcome: ready}}},
 		"project/init": proj, "project/create": proj, "project/list": a2a.ProjectsView{Projects: []a2a.ProjectView{proj}}, "project/show": proj, "project/use": proj, "project/link_resource": proj,
 		"resource/add": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}}, "resource/list": a2a.ResourcesView{Resources: []a2a.ResourceView{{Resource: res, Projects: []string{"local/shop"}}}},
 		"resource/show": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}},

@@ -28,6 +28,9 @@ func (f *Facade) planHandlers() []a2a.Handler {
 		a2a.Handle(a2a.PlanTree(), f.planTree),
 		a2a.Handle(a2a.PlanExplain(), f.planExplain),
 		a2a.Handle(a2a.PlanDiff(), f.planDiff),
+		a2a.Handle(a2a.PlanLogs(), f.planLogs),
+		a2a.Handle(a2a.PlanWatch(), f.planWatch),
+		a2a.Handle(a2a.PlanWait(), f.planWait),
 	}
 }
 
