@@ -12,7 +12,7 @@ import (
 )
 
 func planOps() []Info {
-	return append(planFollowOps(), PlanUse().info(), PlanList().info(), PlanShow().info(), PlanStatus().info(), PlanStrategize().info(), PlanExecute().info(), PlanApply().info(), PlanResume().info(), PlanPause().info(), PlanCancel().info(), PlanTree().info(), PlanExplain().info(), PlanDiff().info())
+	return append(append(planFollowOps(), planMarkOps()...), PlanUse().info(), PlanList().info(), PlanShow().info(), PlanStatus().info(), PlanStrategize().info(), PlanExecute().info(), PlanApply().info(), PlanResume().info(), PlanPause().info(), PlanCancel().info(), PlanTree().info(), PlanExplain().info(), PlanDiff().info())
 }
 
 // PlanUse makes a plan from an action.
@@ -106,6 +106,9 @@ type PlanListQuery struct {
 	Phase   plan.Phase `json:"phase,omitempty"`
 	State   plan.State `json:"state,omitempty"`
 	Limit   int        `json:"limit,omitempty"`
+	All     bool       `json:"all,omitempty"` // the archived ones too
+	// Labels are those that a plan must have.
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // PlansView is a list of plans, newest first.
@@ -125,6 +128,10 @@ type PlanSummary struct {
 	Profile string `json:"profile"`
 	Created string `json:"created"`
 	Held    bool   `json:"held"` // a process is carrying it on right now
+
+	Labels   map[string]string `json:"labels,omitempty"`
+	Archived bool              `json:"archived,omitempty"` // hidden from lists
+	Imported bool              `json:"imported,omitempty"` // history of another place, never run here
 }
 
 // PlanOutcome is where a plan is after an operation. Next are the exact
@@ -182,6 +189,7 @@ func DetailOf(p plan.Plan) PlanDetail {
 type PlanView struct {
 	Plan        PlanDetail                  `json:"plan"`
 	Held        bool                        `json:"held"`
+	Labels      map[string]string           `json:"labels,omitempty"`
 	Next        []string                    `json:"next,omitempty"`
 	Approvals   []plan.Approval             `json:"approvals"`
 	Checkpoints []plan.Checkpoint           `json:"checkpoints"`

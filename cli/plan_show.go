@@ -53,6 +53,7 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	p.field("action", x.Action.Name)
 	p.field("profile", x.Profile.Name+" (set by "+x.ProfileBy+")")
 	p.field("attempt", x.Attempt)
+	p.field("labels", labelWords(v.Labels))
 	p.field("decisions", v.Decisions)
 	p.field("validations", gating(p.styles, v))
 	p.field("checkpoints", len(v.Checkpoints))

@@ -76,6 +76,7 @@ func sampleShow() a2a.PlanView {
 			Created: at(), Updated: at(),
 		},
 		Next:      []string{"agents plan apply " + planID},
+		Labels:    map[string]string{"team": "red"},
 		Approvals: []plan.Approval{{ID: approvalID, Plan: planID, Kind: plan.ApproveGate, State: plan.Open, Summary: "enter apply"}},
 		Results: []evidence.ValidationResult{
 			{Name: "build", Mode: tool.Required, Verdict: tool.NotPassed, Message: "exit 1", Attempt: 1},
@@ -120,6 +121,9 @@ func answers() map[string]any {
 	done := a2a.PlanOutcome{Plan: summary(plan.PhaseApply, plan.Applied), Changed: sampleShow().Changed}
 	stopped := a2a.PlanOutcome{Plan: summary(plan.PhaseExecute, plan.Paused), Next: []string{"agents plan resume " + planID}}
 	stopped.Plan.Reason = "paused on request"
+	labelled, archived := ready.Plan, done.Plan
+	labelled.Labels = map[string]string{"team": "red", "area": "parser"}
+	archived.Archived = true
 	return map[string]any{
 		"action/create": act, "action/list": a2a.ActionsView{Actions: []a2a.ActionView{act}}, "action/show": act, "action/validate": act,
 		"actor/add": agent, "actor/list": a2a.ActorsView{Actors: []a2a.ActorView{agent}}, "actor/show": agent,
@@ -139,6 +143,7 @@ func answers() map[string]any {
 			{Plan: planID, Seq: 2, At: at(), Type: "tool.finished", Data: json.RawMessage(`{"tool":"builtin/shell","status":"failed","summary":"go test","ms":1500}`)},
 		}},
 		"plan/watch": done, "plan/wait": a2a.WaitView{Plans: []a2a.WaitedPlan{{Reached: true, Outcome: done}, {Reached: true, Outcome: ready}}},
+		"plan/rename": ready.Plan, "plan/label": labelled, "plan/archive": archived,
 		"project/init": proj, "project/create": proj, "project/list": a2a.ProjectsView{Projects: []a2a.ProjectView{proj}}, "project/show": proj, "project/use": proj, "project/link_resource": proj,
 		"resource/add": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}}, "resource/list": a2a.ResourcesView{Resources: []a2a.ResourceView{{Resource: res, Projects: []string{"local/shop"}}}},
 		"resource/show": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}},

@@ -116,6 +116,9 @@ func (e *Engine) claim(ctx context.Context, id ident.PlanID) error {
 
 func (e *Engine) claimStored(ctx context.Context, id ident.PlanID) error {
 	take := func(tx Tx) error {
+		if err := imported(tx, id); err != nil {
+			return err
+		}
 		if err := tx.Claim(id, e.Live.Self(), e.Now()); err != nil {
 			return err
 		}

@@ -20,10 +20,15 @@ func (f *Facade) summary(ctx context.Context, tx engine.Tx, p plan.Plan) (a2a.Pl
 	if err != nil {
 		return a2a.PlanSummary{}, err
 	}
+	marks, err := tx.Marks(p.ID)
+	if err != nil {
+		return a2a.PlanSummary{}, err
+	}
 	return a2a.PlanSummary{
 		ID: p.ID, Name: p.Name, Action: p.Action.Name, Project: p.Project, Status: p.Status, Reason: p.Reason,
 		Attempt: p.Attempt, Profile: p.Profile.Name, Created: p.Created.UTC().Format(time.RFC3339),
-		Held: holder != "" && f.Engine.Live.Alive(ctx, holder),
+		Held:   holder != "" && f.Engine.Live.Alive(ctx, holder),
+		Labels: engine.Labels(marks), Archived: marks[engine.MarkArchived] != "", Imported: marks[engine.MarkImported] != "",
 	}, nil
 }
 

@@ -31,6 +31,9 @@ func (f *Facade) planHandlers() []a2a.Handler {
 		a2a.Handle(a2a.PlanLogs(), f.planLogs),
 		a2a.Handle(a2a.PlanWatch(), f.planWatch),
 		a2a.Handle(a2a.PlanWait(), f.planWait),
+		a2a.Handle(a2a.PlanRename(), f.planRename),
+		a2a.Handle(a2a.PlanLabel(), f.planLabel),
+		a2a.Handle(a2a.PlanArchive(), f.planArchive),
 	}
 }
 
@@ -158,7 +161,13 @@ func (f *Facade) planList(ctx context.Context, q a2a.PlanListQuery, _ func(plan.
 	if err := known("state", string(q.State), plan.Statuses(func(s plan.Status) string { return string(s.State) })); err != nil {
 		return out, err
 	}
-	filter := engine.PlanFilter{Phase: q.Phase, State: q.State, Limit: q.Limit}
+	filter := engine.PlanFilter{Phase: q.Phase, State: q.State, Limit: q.Limit, Marks: map[string]string{}}
+	if !q.All {
+		filter.Without = engine.MarkArchived
+	}
+	for key, value := range q.Labels {
+		filter.Marks[engine.MarkLabel+key] = value
+	}
 	if q.Project != "" {
 		name, err := f.projectName(ctx, q.Project)
 		if err != nil {
@@ -203,7 +212,7 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 		if err != nil {
 			return err
 		}
-		v.Held = s.Held
+		v.Held, v.Labels = s.Held, s.Labels
 		if v.Approvals, err = tx.Approvals(id, false); err != nil {
 			return err
 		}

@@ -37,13 +37,13 @@ func find(tx engine.Tx, table, ref string) (string, error) {
 }
 
 // lastPlan is the plan that was touched last in the project that counts here; in
-// any project when none does.
+// any project when none does. One that is archived does not count.
 func (f *Facade) lastPlan(tx engine.Tx) (plan.Plan, error) {
 	project, err := f.projectHere(tx)
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	all, err := tx.Plans(engine.PlanFilter{Project: project, Touched: true, Limit: 1})
+	all, err := tx.Plans(engine.PlanFilter{Project: project, Without: engine.MarkArchived, Touched: true, Limit: 1})
 	if err != nil {
 		return plan.Plan{}, err
 	}
