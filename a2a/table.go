@@ -17,6 +17,8 @@ func Table() []Info {
 		planOps(),
 		projectOps(),
 		resourceOps(),
+		statusOps(),
+		usageOps(),
 	)
 }
 

@@ -38,13 +38,19 @@ type ResultLine struct {
 
 // put keeps what the command has to say; finish writes it.
 func (a *app) put(o output) {
-	if dir := a.flags.dataDir; dir != "" {
-		o.next = slices.Clone(o.next)
-		for i, c := range o.next { // a command that is pasted has to find the same data
-			o.next[i] = strings.ReplaceAll(c, "agents ", "agents --data-dir "+quoted(a.abs(dir))+" ")
-		}
+	o.next = slices.Clone(o.next)
+	for i, c := range o.next {
+		o.next[i] = a.pasted(c)
 	}
 	a.out = &o
+}
+
+// pasted is a command that finds the same data when a person pastes it.
+func (a *app) pasted(command string) string {
+	if a.flags.dataDir == "" {
+		return command
+	}
+	return strings.ReplaceAll(command, "agents ", "agents --data-dir "+quoted(a.abs(a.flags.dataDir))+" ")
 }
 
 // quoted is a word as a shell takes it.

@@ -27,6 +27,7 @@ func readers() map[string][]string {
 		"plan/tree": {"plan", "tree", "--show-superseded"}, "plan/explain": {"plan", "explain", "NEW1"}, "plan/diff": {"plan", "diff"},
 		"plan/rename": {"plan", "rename", "7K3MQX", "better"}, "plan/label": {"plan", "label", "7K3MQX", "team=red", "old-"}, "plan/archive": {"plan", "archive", "7K3MQX"},
 		"plan/logs": {"plan", "logs"}, "plan/watch": {"plan", "watch"}, "plan/wait": {"plan", "wait", "7K3MQX"},
+		"status/show": {"status"}, "usage/show": {"usage", "--by", "plan"},
 		"project/init": {"init"}, "project/create": {"project", "create", "shop"}, "project/list": {"project", "list"},
 		"project/show": {"project", "show"}, "project/use": {"project", "use", "shop"}, "project/link_resource": {"project", "link-resource", "shop", "code"},
 		"resource/add": {"resource", "add", "git-checkout"}, "resource/list": {"resource", "list"}, "resource/show": {"resource", "show", "code"},

@@ -53,7 +53,7 @@ changes into your files). Every choice on the way is a recorded decision.`,
 	})
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = a.help(cmd) })
 	root.SetHelpCommand(newHelp(a))
-	root.AddCommand(newInit(a), newRun(a), newDemo(a), newDoctor(a), newVersion(a), newCompletion(a),
+	root.AddCommand(newInit(a), newRun(a), newDemo(a), newDoctor(a), newStatus(a), newUsage(a), newVersion(a), newCompletion(a),
 		newActionGroup(a),
 		newActorGroup(a),
 		newApprovalGroup(a),

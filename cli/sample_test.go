@@ -121,6 +121,7 @@ func answers() map[string]any {
 	done := a2a.PlanOutcome{Plan: summary(plan.PhaseApply, plan.Applied), Changed: sampleShow().Changed}
 	stopped := a2a.PlanOutcome{Plan: summary(plan.PhaseExecute, plan.Paused), Next: []string{"agents plan resume " + planID}}
 	stopped.Plan.Reason = "paused on request"
+	used := evidence.UsageRow{Key: planID, Calls: 3, Failed: 1, Input: 1200, Output: 340, CacheRead: 100, Cost: 0.0425, ToolCalls: 7}
 	labelled, archived := ready.Plan, done.Plan
 	labelled.Labels = map[string]string{"team": "red", "area": "parser"}
 	archived.Archived = true
@@ -144,6 +145,12 @@ func answers() map[string]any {
 		}},
 		"plan/watch": done, "plan/wait": a2a.WaitView{Plans: []a2a.WaitedPlan{{Reached: true, Outcome: done}, {Reached: true, Outcome: ready}}},
 		"plan/rename": ready.Plan, "plan/label": labelled, "plan/archive": archived,
+		"status/show": a2a.StatusView{
+			Project: "local/shop", More: 2, Today: a2a.Spent{Since: "2026-03-04T00:00:00Z", UsageRow: used},
+			Running: []a2a.RunningPlan{{PlanSummary: summary(plan.PhaseExecute, plan.Running), Holder: "01HZX3V5T8Q0W0RK0000001234"}},
+			Waiting: []a2a.WaitingPlan{{PlanSummary: ready.Plan, Approvals: 1, Next: ready.Next}, {PlanSummary: stopped.Plan, Next: stopped.Next}},
+		},
+		"usage/show":   a2a.UsageView{By: evidence.UsageByPlan, Rows: []a2a.UsageRow{{UsageRow: used, Name: "local/fix-1"}, {UsageRow: evidence.UsageRow{ToolCalls: 1}}}, Total: used},
 		"project/init": proj, "project/create": proj, "project/list": a2a.ProjectsView{Projects: []a2a.ProjectView{proj}}, "project/show": proj, "project/use": proj, "project/link_resource": proj,
 		"resource/add": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}}, "resource/list": a2a.ResourcesView{Resources: []a2a.ResourceView{{Resource: res, Projects: []string{"local/shop"}}}},
 		"resource/show": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}},

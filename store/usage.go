@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"github.com/cleveragents/agents/engine"
+	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
 )
 
-func usageColumns(u *engine.UsageRow) []column {
+func usageColumns(u *evidence.UsageRow) []column {
 	return []column{
 		text("k", &u.Key),
 		number("calls", &u.Calls),
@@ -22,19 +23,19 @@ func usageColumns(u *engine.UsageRow) []column {
 
 // usageKeys are, for each grouping, the key of a model call c and of a tool
 // call t; cc is the model call that asked for t.
-func usageKeys(by engine.UsageBy) (call, toolCall string, ok bool) {
+func usageKeys(by evidence.UsageBy) (call, toolCall string, ok bool) {
 	switch by {
 	case "":
 		return "''", "''", true
-	case engine.UsageByPlan:
+	case evidence.UsageByPlan:
 		return "c.plan_id", "t.plan_id", true
-	case engine.UsageByActor:
+	case evidence.UsageByActor:
 		return "c.actor", "COALESCE(cc.actor, '')", true
-	case engine.UsageByModel:
+	case evidence.UsageByModel:
 		return "c.provider || '/' || c.model", "COALESCE(cc.provider || '/' || cc.model, '')", true
-	case engine.UsageByDay:
+	case evidence.UsageByDay:
 		return "substr(c.started, 1, 10)", "substr(t.started, 1, 10)", true
-	case engine.UsageByTool:
+	case evidence.UsageByTool:
 		return "", "t.tool", true
 	}
 	return "", "", false
@@ -42,7 +43,7 @@ func usageKeys(by engine.UsageBy) (call, toolCall string, ok bool) {
 
 // Usage adds up both tables in the database. The sum of a BIGINT is NUMERIC in
 // PostgreSQL, so each is cast back.
-func (t *tx) Usage(by engine.UsageBy, since time.Time) ([]engine.UsageRow, error) {
+func (t *tx) Usage(by evidence.UsageBy, since time.Time) ([]evidence.UsageRow, error) {
 	call, toolCall, ok := usageKeys(by)
 	if !ok {
 		return nil, fault.New(fault.Invalid, "usage by %q is not known", string(by))

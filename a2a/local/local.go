@@ -49,6 +49,8 @@ func New(c Config) *Facade {
 		f.planHandlers(),
 		f.projectHandlers(),
 		f.resourceHandlers(),
+		f.statusHandlers(),
+		f.usageHandlers(),
 	) {
 		f.handlers[h.Info.Method] = h
 	}

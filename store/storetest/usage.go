@@ -54,31 +54,31 @@ func testUsage(t *testing.T, w *world) {
 		}
 		return tx.SetMark(foreign.ID, engine.MarkImported, "there")
 	})
-	all := engine.UsageRow{Calls: 3, Failed: 1, Input: 1100, Output: 210, CacheRead: 550, Cost: 2.5, ToolCalls: 3}
-	ones := engine.UsageRow{Calls: 1, Input: 1000, Output: 200, CacheRead: 500, Cost: 2, ToolCalls: 2}
-	olds := engine.UsageRow{Calls: 1, Input: 100, Output: 10, CacheRead: 50, Cost: 0.5}
-	under := func(key string, u engine.UsageRow) engine.UsageRow { u.Key = key; return u }
+	all := evidence.UsageRow{Calls: 3, Failed: 1, Input: 1100, Output: 210, CacheRead: 550, Cost: 2.5, ToolCalls: 3}
+	ones := evidence.UsageRow{Calls: 1, Input: 1000, Output: 200, CacheRead: 500, Cost: 2, ToolCalls: 2}
+	olds := evidence.UsageRow{Calls: 1, Input: 100, Output: 10, CacheRead: 50, Cost: 0.5}
+	under := func(key string, u evidence.UsageRow) evidence.UsageRow { u.Key = key; return u }
 	for _, c := range []struct {
-		by    engine.UsageBy
+		by    evidence.UsageBy
 		since time.Time
-		want  []engine.UsageRow
+		want  []evidence.UsageRow
 	}{
-		{"", time.Time{}, []engine.UsageRow{all}},
-		{"", day, []engine.UsageRow{{Calls: 2, Failed: 1, Input: 1000, Output: 200, CacheRead: 500, Cost: 2, ToolCalls: 3}}},
+		{"", time.Time{}, []evidence.UsageRow{all}},
+		{"", day, []evidence.UsageRow{{Calls: 2, Failed: 1, Input: 1000, Output: 200, CacheRead: 500, Cost: 2, ToolCalls: 3}}},
 		{"", day.Add(24 * time.Hour), nil},
-		{engine.UsageByPlan, time.Time{}, []engine.UsageRow{
+		{evidence.UsageByPlan, time.Time{}, []evidence.UsageRow{
 			{Key: string(a), Calls: 2, Input: 1100, Output: 210, CacheRead: 550, Cost: 2.5, ToolCalls: 2},
 			{Key: string(b), Calls: 1, Failed: 1, ToolCalls: 1}}},
-		{engine.UsageByActor, time.Time{}, []engine.UsageRow{
+		{evidence.UsageByActor, time.Time{}, []evidence.UsageRow{
 			{Key: "coder", Calls: 2, Failed: 1, Input: 1000, Output: 200, CacheRead: 500, Cost: 2, ToolCalls: 2},
 			under("planner", olds), {ToolCalls: 1}}},
-		{engine.UsageByModel, time.Time{}, []engine.UsageRow{
+		{evidence.UsageByModel, time.Time{}, []evidence.UsageRow{
 			under("prov/big", ones),
 			{Key: "prov/small", Calls: 2, Failed: 1, Input: 100, Output: 10, CacheRead: 50, Cost: 0.5}, {ToolCalls: 1}}},
-		{engine.UsageByDay, time.Time{}, []engine.UsageRow{
+		{evidence.UsageByDay, time.Time{}, []evidence.UsageRow{
 			{Key: "2026-05-01", Calls: 2, Failed: 1, Input: 1000, Output: 200, CacheRead: 500, Cost: 2, ToolCalls: 3},
 			under("2026-04-29", olds)}},
-		{engine.UsageByTool, time.Time{}, []engine.UsageRow{{Key: "shell", ToolCalls: 2}, {Key: "read", ToolCalls: 1}}},
+		{evidence.UsageByTool, time.Time{}, []evidence.UsageRow{{Key: "shell", ToolCalls: 2}, {Key: "read", ToolCalls: 1}}},
 	} {
 		w.view(t, func(tx engine.Tx) error {
 			got, err := tx.Usage(c.by, c.since)
