@@ -193,7 +193,7 @@ func TestOrderOfTheDesign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := []string{"fault", "decode", "ident", "policy", "tool", "action", "actor", "project", "resource", "plan", "evidence", "skill"}
+	words := []string{"fault", "decode", "ident", "policy", "tool", "action", "actor", "project", "resource", "plan", "evidence", "skill", "provider"}
 	hands := []string{"blob", "container", "durable", "llm", "lsp", "mcp", "proc", "sandbox", "secret", "store", "store/sqlite", "store/postgres", "builtin"}
 	doors := []string{"cli", "tui", "web", "server"}
 	for name, may := range o.may {
