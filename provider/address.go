@@ -3,16 +3,9 @@ package provider
 import (
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/cleveragents/agents/fault"
-)
-
-var (
-	regionName   = regexp.MustCompile(`^[a-z]{2,3}(-[a-z]+){1,3}-[0-9]{1,2}$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	hostName     = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`)
 )
 
 // checkAddress refuses addresses that cannot be called, that would send the
@@ -79,7 +72,8 @@ func goodHost(h string) bool {
 	if _, err := netip.ParseAddr(h); err == nil {
 		return true
 	}
-	return len(h) <= 253 && hostName.MatchString(h) && !strings.Contains(h, "..")
+	return len(h) <= 253 && made(h, lower+upper+digit+"._-") && !strings.Contains(h, "..") &&
+		strings.Contains(lower+upper+digit, h[:1]) && strings.Contains(lower+upper+digit, h[len(h)-1:])
 }
 
 // goodPort looks at what follows the host; url.Parse has seen to its digits.

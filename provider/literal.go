@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cleveragents/agents/fault"
 )
@@ -15,15 +16,21 @@ func literalKey() *fault.Error {
 		WithHint("put the key into the environment and write key_env: NAME, or keyring: true, or key_file: PATH of a file with mode 0600")
 }
 
-var (
-	// keyEntry is an entry of a mapping that can only be meant for a key itself.
-	keyEntry = regexp.MustCompile(`(?i)(?:^|[\s{,])["']?(?:[a-z]+[_-])?(?:api[_-]?key|key|token|secret|password|passwd|authorization|bearer|credentials?)["']?\s*:`)
-	// keyShape is how the keys of known providers begin.
-	keyShape = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16}|sk_(?:live|test)_|AIza[A-Za-z0-9_-]{20}|gsk_[A-Za-z0-9]{16}|xai-[A-Za-z0-9]{20}|hf_[A-Za-z0-9]{16}|` +
-		`gh[pousr]_[A-Za-z0-9]{16}|(?:AKIA|ASIA)[A-Z0-9]{12}|ABSK[A-Za-z0-9+/]{16}|eyJ[A-Za-z0-9_-]{16}|pplx-[A-Za-z0-9]{16}|nvapi-[A-Za-z0-9]{16}|r8_[A-Za-z0-9]{16})|(?i:\bbearer\s+[a-z0-9._~+/-]{8})`)
-	// keyBlob is a long run of letters and digits that is a value of its own.
-	keyBlob = regexp.MustCompile(`(?:^|[\s"'\[,{=])[A-Za-z0-9]{32,}`)
-)
+// keyPatterns are compiled when a configuration is first read.
+type keyPatterns struct {
+	entry *regexp.Regexp // an entry of a mapping that can only be meant for a key itself
+	shape *regexp.Regexp // how the keys of known providers begin
+	blob  *regexp.Regexp // a long run of letters and digits that is a value of its own
+}
+
+var patterns = sync.OnceValue(func() keyPatterns {
+	return keyPatterns{
+		entry: regexp.MustCompile(`(?i)(?:^|[\s{,])["']?(?:[a-z]+[_-])?(?:api[_-]?key|key|token|secret|password|passwd|authorization|bearer|credentials?)["']?\s*:`),
+		shape: regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16}|sk_(?:live|test)_|AIza[A-Za-z0-9_-]{20}|gsk_[A-Za-z0-9]{16}|xai-[A-Za-z0-9]{20}|hf_[A-Za-z0-9]{16}|` +
+			`gh[pousr]_[A-Za-z0-9]{16}|(?:AKIA|ASIA)[A-Z0-9]{12}|ABSK[A-Za-z0-9+/]{16}|eyJ[A-Za-z0-9_-]{16}|pplx-[A-Za-z0-9]{16}|nvapi-[A-Za-z0-9]{16}|r8_[A-Za-z0-9]{16})|(?i:\bbearer\s+[a-z0-9._~+/-]{8})`),
+		blob: regexp.MustCompile(`(?:^|[\s"'\[,{=])[A-Za-z0-9]{32,}`),
+	}
+})
 
 // literalLine returns the number of the first line of a YAML text that holds a
 // key, comments included, or 0.
@@ -33,7 +40,7 @@ func literalLine(text string) int {
 		if at := strings.Index(" "+l, " #"); at >= 0 { // a comment may speak of keys
 			entry = l[:at]
 		}
-		if keyEntry.MatchString(entry) || looksLikeKey(l) {
+		if patterns().entry.MatchString(entry) || looksLikeKey(l) {
 			return i + 1
 		}
 	}
@@ -41,7 +48,7 @@ func literalLine(text string) int {
 }
 
 func looksLikeKey(s string) bool {
-	return keyShape.MatchString(s) || strings.ContainsAny(keyBlob.FindString(s), "0123456789")
+	return patterns().shape.MatchString(s) || strings.ContainsAny(patterns().blob.FindString(s), digit)
 }
 
 // literal returns the path of the first value that looks like a key. It sees

@@ -117,7 +117,7 @@ func (c Config) checkAPI(Info) ([]string, error) {
 		return []string{"api"}, fault.New(fault.Invalid, "api %s is neither chat nor responses", quote(c.API))
 	case c.Region != "" && c.Kind != Bedrock:
 		return []string{"region"}, fault.New(fault.Invalid, "region is for the kind bedrock, not for %s", c.Kind)
-	case c.Region != "" && !regionName.MatchString(c.Region):
+	case c.Region != "" && !isRegion(c.Region):
 		return []string{"region"}, fault.New(fault.Invalid, "%s is not a region such as eu-central-1", quote(c.Region))
 	}
 	return nil, nil
@@ -138,7 +138,7 @@ func (c Config) checkKey(info Info) ([]string, error) {
 		return named[0], fault.New(fault.Invalid, "a provider of kind %s takes no key", c.Kind)
 	case len(named) > 1:
 		return named[1], fault.New(fault.Invalid, "%s and %s: name one place where the key is", named[0][0], named[1][0])
-	case c.KeyEnv != "" && !variableName.MatchString(c.KeyEnv): // not repeated: it may be the key itself
+	case c.KeyEnv != "" && !isVariable(c.KeyEnv): // not repeated: it may be the key itself
 		return []string{"key_env"}, fault.New(fault.Invalid, "key_env is not the name of an environment variable").
 			WithHint("write the name of the variable, such as OPENAI_API_KEY, not what is in it")
 	case c.KeyFile != "" && !strings.HasPrefix(c.KeyFile, "/") && !strings.HasPrefix(c.KeyFile, "~/"):

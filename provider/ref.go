@@ -1,8 +1,6 @@
 package provider
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -22,8 +20,6 @@ func (r Ref) String() string { return r.Provider + "/" + r.Model }
 
 // maxModel is the longest name of a model, in bytes.
 const maxModel = 256
-
-var providerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,38}[a-z0-9]$|^[a-z]$`)
 
 // ParseRef reads provider/model. The provider ends at the first slash; a model
 // may hold more of them. Whether the two exist is not looked at.
@@ -49,7 +45,7 @@ func checkName(s string) error {
 	switch {
 	case s == "":
 		return fault.New(fault.Invalid, "give the provider a name")
-	case !providerName.MatchString(s):
+	case !isProvider(s):
 		return fault.New(fault.Invalid, "%s is not a provider's name: a small letter, then small letters, digits and -, at most 40", quote(s))
 	case s == "local" || s == "builtin":
 		return fault.New(fault.Invalid, "the name %s is taken: it is the namespace of other things", s)
@@ -67,16 +63,4 @@ func checkModel(s string) error {
 		return fault.New(fault.Invalid, "the model %s holds a space or a character that cannot be seen", quote(s))
 	}
 	return nil
-}
-
-func isControl(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
-
-// quote returns s in quotes, cut where nobody reads on.
-func quote(s string) string { return strconv.Quote(cut(s)) }
-
-func cut(s string) string {
-	if len(s) > 80 {
-		return strings.ToValidUTF8(s[:80], "") + "…"
-	}
-	return s
 }
