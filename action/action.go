@@ -34,6 +34,8 @@ type Action struct {
 	DefinitionOfDone  string            `json:"definition_of_done" yaml:"definition_of_done"`
 	StrategyActor     string            `json:"strategy_actor" yaml:"strategy_actor"`
 	ExecutionActor    string            `json:"execution_actor" yaml:"execution_actor"`
+	EstimationActor   string            `json:"estimation_actor,omitempty" yaml:"estimation_actor,omitempty"` // says what a plan will cost, when asked
+	InvariantActor    string            `json:"invariant_actor,omitempty" yaml:"invariant_actor,omitempty"`   // reconciles invariants
 	AutomationProfile string            `json:"automation_profile,omitempty" yaml:"automation_profile,omitempty"`
 	Safety            *policy.Safety    `json:"safety_profile,omitempty" yaml:"safety_profile,omitempty"`
 	Args              []Arg             `json:"args,omitempty" yaml:"args,omitempty"`
@@ -168,6 +170,19 @@ func (a Action) checkValidations() ([]string, error) {
 		seen[v.Name] = true
 	}
 	return nil, nil
+}
+
+// Actors returns the names of the actors that the action names, by role.
+func (a Action) Actors() map[string]string {
+	out := map[string]string{}
+	for role, name := range map[string]string{
+		"strategy": a.StrategyActor, "execution": a.ExecutionActor, "estimation": a.EstimationActor, "invariant": a.InvariantActor,
+	} {
+		if name != "" {
+			out[role] = name
+		}
+	}
+	return out
 }
 
 // Values are the names that a validation and a graph actor may use in {{…}}:

@@ -1,13 +1,16 @@
 // Package actor is the configuration of who does the work: one model with
-// instructions and tools, or a graph of tool nodes that needs no model at all.
-// It also holds the words of a conversation with a model.
+// instructions and tools, or a graph whose nodes are models, tools and other
+// actors. It also holds the words of a conversation with a model.
+//
+// A graph is data: an edge holds or not by conditions over the state that its
+// nodes saved (condition.go, state.go), never by code. Flatten inlines the
+// actors that a graph names, so that what runs is one list of nodes. A graph
+// that was read by Parse has no node that cannot be reached and none that
+// cannot reach the end; that a run ends is not promised, since conditions may
+// never hold, and is bounded by the engine.
 package actor
 
 import (
-	"encoding/json"
-	"strconv"
-	"strings"
-
 	"github.com/cleveragents/agents/decode"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
@@ -22,34 +25,26 @@ type Config struct {
 	Prompt      string   `json:"prompt,omitempty" yaml:"prompt,omitempty"` // system instructions
 	Temperature *float64 `json:"temperature,omitempty" yaml:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
-	MaxTurns    int      `json:"max_turns,omitempty" yaml:"max_turns,omitempty"` // model calls in one phase; 0 means DefaultMaxTurns
+	// MaxTurns bounds the model calls of one phase or, of a graph, the nodes
+	// that are entered in it; 0 means DefaultMaxTurns.
+	MaxTurns int `json:"max_turns,omitempty" yaml:"max_turns,omitempty"`
 	// Tools are the tools offered to the model; absent means all built-in ones.
 	// What a phase forbids is left out whatever is listed.
 	Tools *[]string `json:"tools,omitzero" yaml:"tools,omitempty"`
-	Graph []Node    `json:"graph,omitempty" yaml:"graph,omitempty"`
+	// State declares what the nodes of a graph may save.
+	State map[string]Key `json:"state,omitempty" yaml:"state,omitempty"`
+	Graph []Node         `json:"graph,omitempty" yaml:"graph,omitempty"`
 }
 
-// DefaultMaxTurns bounds the model calls of one actor in one phase.
+// DefaultMaxTurns bounds the model calls of one actor in one phase, and the
+// nodes that a graph enters.
 const DefaultMaxTurns = 100
 
-// Node is one step of a graph actor: a tool with its arguments. Texts inside
-// With may use {{args.NAME}}, {{action.description}} and {{plan.prompt}}.
-type Node struct {
-	ID   string         `json:"id" yaml:"id"`
-	Tool string         `json:"tool" yaml:"tool"`
-	With map[string]any `json:"with,omitempty" yaml:"with,omitempty"`
-	// Next is the node to go to after a tool that ended ok; absent means the
-	// one below, "end" ends the graph.
-	Next string `json:"next,omitempty" yaml:"next,omitempty"`
-	// OnError is the node to go to after any other status; absent means that
-	// the phase fails.
-	OnError string `json:"on_error,omitempty" yaml:"on_error,omitempty"`
-}
+// DefaultModel is the name of the model that is chosen when a plan is made.
+const DefaultModel = "default"
 
-// End is the name of the node after the last one.
-const End = "end"
-
-// Parse reads an actor from YAML and checks it.
+// Parse reads an actor from YAML and checks it. Errors carry the file and the
+// line of the key that is wrong.
 func Parse(file string, data []byte) (Config, error) {
 	var c Config
 	if err := decode.YAML(file, data, &c); err != nil {
@@ -61,9 +56,18 @@ func Parse(file string, data []byte) (Config, error) {
 	}
 	c.Name = name
 	if key, err := c.check(); err != nil {
-		return Config{}, fault.New(fault.Invalid, "%s: %w", decode.At(file, data, key...), err)
+		return Config{}, at(file, data, key, err)
 	}
 	return c, nil
+}
+
+func at(file string, data []byte, key []string, err error) error {
+	f := fault.As(err)
+	out := fault.New(f.Kind, "%s: %w", decode.At(file, data, key...), err)
+	if f.Hint != "" {
+		out = out.WithHint("%s", f.Hint)
+	}
+	return out
 }
 
 // Validate checks what holds between the keys.
@@ -74,151 +78,138 @@ func (c Config) Validate() error {
 
 // check returns the first fault and the path of the key that causes it.
 func (c Config) check() (key []string, err error) {
-	switch {
-	case (c.Model == "") == (len(c.Graph) == 0):
+	if (c.Model == "") == (len(c.Graph) == 0) {
 		return []string{"graph"}, fault.New(fault.Invalid, "actor %s: give either a model or a graph", c.Name)
-	case c.Model != "" && c.Provider == "":
-		return []string{"model"}, fault.New(fault.Invalid, "actor %s: a model needs a provider", c.Name)
-	case c.Temperature != nil && !(*c.Temperature >= 0 && *c.Temperature <= 2):
-		return []string{"temperature"}, fault.New(fault.Invalid, "actor %s: temperature %v is not from 0 to 2", c.Name, *c.Temperature)
-	case c.MaxTokens < 0:
-		return []string{"max_tokens"}, fault.New(fault.Invalid, "actor %s: max_tokens is negative", c.Name)
-	case c.MaxTurns < 0:
+	}
+	if c.Model != "" {
+		if len(c.State) > 0 {
+			return []string{"state"}, fault.New(fault.Invalid, "actor %s: only a graph has a state", c.Name)
+		}
+		key, err = c.Single().check()
+		if len(key) > 0 && key[0] == "name" {
+			key = []string{"model"}
+		}
+		if err != nil {
+			err = fault.New(fault.Invalid, "actor %s: %w", c.Name, err)
+		}
+		return key, err
+	}
+	for _, o := range []struct {
+		key   string
+		given bool
+	}{
+		{"provider", c.Provider != ""}, {"prompt", c.Prompt != ""}, {"temperature", c.Temperature != nil},
+		{"max_tokens", c.MaxTokens != 0}, {"tools", c.Tools != nil},
+	} {
+		if o.given {
+			return []string{o.key}, fault.New(fault.Invalid, "actor %s: %s belongs to the model of a node, not to a graph", c.Name, o.key)
+		}
+	}
+	if c.MaxTurns < 0 {
 		return []string{"max_turns"}, fault.New(fault.Invalid, "actor %s: max_turns is negative", c.Name)
 	}
 	return c.checkGraph()
 }
 
-func (c Config) checkGraph() ([]string, error) {
-	seen := map[string]int{}
-	for i, n := range c.Graph {
-		key := []string{"graph", strconv.Itoa(i)}
-		if n.ID == "" || n.ID == End || n.Tool == "" {
-			return key, fault.New(fault.Invalid, "actor %s: node %d needs an id (not %q) and a tool", c.Name, i+1, End)
-		}
-		if at, ok := seen[n.ID]; ok {
-			return key, fault.New(fault.Invalid, "actor %s: nodes %d and %d are both called %q", c.Name, at+1, i+1, n.ID)
-		}
-		seen[n.ID] = i
-	}
-	for i, n := range c.Graph {
-		for _, to := range []struct{ key, node string }{{"next", n.Next}, {"on_error", n.OnError}} {
-			if _, ok := seen[to.node]; to.node != "" && to.node != End && !ok {
-				return []string{"graph", strconv.Itoa(i), to.key},
-					fault.New(fault.Invalid, "actor %s: node %s goes to %q, which is not a node", c.Name, n.ID, to.node)
-			}
-		}
-	}
-	return nil, nil
-}
-
-// IsGraph reports whether the actor works without a model.
+// IsGraph reports whether the actor is a graph of nodes.
 func (c Config) IsGraph() bool { return len(c.Graph) > 0 }
 
-// After returns the id of the node that follows id when its tool ended well or
-// not, and whether an ending that is not well may go on at all.
-func (c Config) After(id string, ok bool) (next string, goesOn bool) {
-	for i, n := range c.Graph {
-		if n.ID != id {
-			continue
-		}
-		if !ok {
-			return n.OnError, n.OnError != ""
-		}
-		if n.Next != "" {
-			return n.Next, true
-		}
-		if i+1 < len(c.Graph) {
-			return c.Graph[i+1].ID, true
-		}
-		return End, true
+// Single is the model of an actor that is no graph.
+func (c Config) Single() Model {
+	return Model{
+		Provider: c.Provider, Name: c.Model, Prompt: c.Prompt, Temperature: c.Temperature,
+		MaxTokens: c.MaxTokens, MaxTurns: c.MaxTurns, Tools: c.Tools,
 	}
-	return End, false
 }
 
-// Node returns the node of that id.
-func (c Config) Node(id string) (Node, bool) {
+// Models returns every model that the actor asks by itself, in the order of
+// its nodes.
+func (c Config) Models() []Model {
+	if !c.IsGraph() {
+		return []Model{c.Single()}
+	}
+	var out []Model
 	for _, n := range c.Graph {
-		if n.ID == id {
-			return n, true
+		if n.Model != nil {
+			out = append(out, *n.Model)
 		}
 	}
-	return Node{}, false
+	return out
 }
 
-// Arguments returns the node's arguments as JSON with every {{name}} in a text
-// replaced by the value of that name. An unknown name is an error.
-func (n Node) Arguments(values map[string]string) (string, error) {
-	filled, err := fill(n.With, values)
-	if err != nil {
-		return "", fault.New(fault.Invalid, "node %s: %w", n.ID, err)
+// WithDefault returns the actor with this model wherever it names the default
+// one. Nothing else of it changes.
+func (c Config) WithDefault(provider, model string) Config {
+	if c.Model == DefaultModel && c.Provider == "" {
+		c.Provider, c.Model = provider, model
 	}
-	b, err := json.Marshal(filled)
-	if err != nil {
-		return "", fault.New(fault.Invalid, "node %s: %w", n.ID, err)
+	nodes := make([]Node, len(c.Graph))
+	for i, n := range c.Graph {
+		if n.Model != nil && n.Model.IsDefault() {
+			m := *n.Model
+			m.Provider, m.Name = provider, model
+			n.Model = &m
+		}
+		nodes[i] = n
 	}
-	return string(b), nil
+	if len(nodes) > 0 {
+		c.Graph = nodes
+	}
+	return c
 }
 
-func fill(v any, values map[string]string) (any, error) {
-	switch v := v.(type) {
-	case string:
-		return Expand(v, values)
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			f, err := fill(e, values)
-			if err != nil {
-				return nil, err
-			}
-			out[i] = f
+// UsesDefault reports whether the actor names the default model.
+func (c Config) UsesDefault() bool {
+	for _, m := range c.Models() {
+		if m.IsDefault() {
+			return true
 		}
-		return out, nil
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			f, err := fill(e, values)
-			if err != nil {
-				return nil, err
-			}
-			out[k] = f
-		}
-		return out, nil
 	}
-	return v, nil
+	return false
 }
 
-// MaxExpanded is the largest text that Expand makes, in bytes.
-const MaxExpanded = 16 << 20
+// IsBare reports whether the actor is a model and nothing more: it has no
+// instructions and no tools of its own.
+func (c Config) IsBare() bool {
+	return c.Model != "" && !c.IsGraph() && c.Prompt == "" && c.Tools == nil
+}
 
-// Expand replaces every {{name}} in s by its value. Values are inserted as they
-// are and never expanded again, so an argument cannot smuggle in another name.
-// A result of more than MaxExpanded bytes is an error.
-func Expand(s string, values map[string]string) (string, error) {
-	var b strings.Builder
-	for {
-		i := strings.Index(s, "{{")
-		if i < 0 {
-			if b.Len()+len(s) > MaxExpanded {
-				return "", fault.New(fault.Invalid, "the text grows beyond %d bytes", MaxExpanded)
-			}
-			b.WriteString(s)
-			return b.String(), nil
-		}
-		j := strings.Index(s[i:], "}}")
-		if j < 0 {
-			return "", fault.New(fault.Invalid, "%.40q: {{ without }}", s[i:])
-		}
-		name := strings.TrimSpace(s[i+2 : i+j])
-		value, ok := values[name]
-		if !ok {
-			return "", fault.New(fault.Invalid, "{{%s}}: no such value", name)
-		}
-		if b.Len()+i+len(value) > MaxExpanded {
-			return "", fault.New(fault.Invalid, "{{%s}}: the text grows beyond %d bytes", name, MaxExpanded)
-		}
-		b.WriteString(s[:i])
-		b.WriteString(value)
-		s = s[i+j+2:]
+// Model is a model with instructions and tools: one node of a graph, or a whole
+// actor.
+type Model struct {
+	Provider    string    `json:"provider,omitempty" yaml:"provider,omitempty"`
+	Name        string    `json:"name" yaml:"name"` // as its provider calls it, or DefaultModel
+	Prompt      string    `json:"prompt,omitempty" yaml:"prompt,omitempty"`
+	Temperature *float64  `json:"temperature,omitempty" yaml:"temperature,omitempty"`
+	MaxTokens   int       `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
+	MaxTurns    int       `json:"max_turns,omitempty" yaml:"max_turns,omitempty"` // model calls of one visit; 0 means DefaultMaxTurns
+	Tools       *[]string `json:"tools,omitzero" yaml:"tools,omitempty"`
+}
+
+// IsDefault reports whether the model is to be chosen when a plan is made.
+func (m Model) IsDefault() bool { return m.Provider == "" && m.Name == DefaultModel }
+
+// Turns is the most calls of one visit.
+func (m Model) Turns() int {
+	if m.MaxTurns > 0 {
+		return m.MaxTurns
 	}
+	return DefaultMaxTurns
+}
+
+func (m Model) check() (key []string, err error) {
+	switch {
+	case m.Name == "":
+		return []string{"name"}, fault.New(fault.Invalid, "a model needs a name")
+	case m.Provider == "" && !m.IsDefault():
+		return []string{"name"}, fault.New(fault.Invalid, "a model needs a provider").
+			WithHint("or take the model %s, which is chosen when a plan is made", DefaultModel)
+	case m.Temperature != nil && !(*m.Temperature >= 0 && *m.Temperature <= 2):
+		return []string{"temperature"}, fault.New(fault.Invalid, "temperature %v is not from 0 to 2", *m.Temperature)
+	case m.MaxTokens < 0:
+		return []string{"max_tokens"}, fault.New(fault.Invalid, "max_tokens is negative")
+	case m.MaxTurns < 0:
+		return []string{"max_turns"}, fault.New(fault.Invalid, "max_turns is negative")
+	}
+	return nil, nil
 }

@@ -85,12 +85,12 @@ func TestGraph(t *testing.T) {
 		{"check", true, actor.End, true}, {"undo", true, "look", true},
 		{"gone", true, actor.End, false}, {"gone", false, actor.End, false},
 	} {
-		if next, goesOn := g.After(c.id, c.ok); next != c.next || goesOn != c.goesOn {
+		if next, goesOn := g.After(c.id, c.ok, actor.State{}); next != c.next || goesOn != c.goesOn {
 			t.Errorf("after %s (%v): got %q, %v, want %q, %v", c.id, c.ok, next, goesOn, c.next, c.goesOn)
 		}
 	}
 	g.Graph[3].Next = ""
-	if next, goesOn := g.After("undo", true); next != actor.End || !goesOn {
+	if next, goesOn := g.After("undo", true, actor.State{}); next != actor.End || !goesOn {
 		t.Errorf("after the last node: got %q, %v", next, goesOn)
 	}
 	if n, ok := g.Node("edit"); !ok || n.Tool != "builtin/edit" {
@@ -107,19 +107,19 @@ func TestArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := g.Graph[0].Arguments(values)
+	got, err := g.Graph[0].Arguments(actor.Named(values))
 	want := `{"deep":{"list":["a \"b\" {{plan.prompt}}",2]},"path":"a \"b\" {{plan.prompt}}"}`
 	if err != nil || got != want {
 		t.Errorf("got %s, %v\nwant %s", got, err, want)
 	}
-	if got, err := (actor.Node{ID: "x"}).Arguments(nil); err != nil || got != "{}" {
+	if got, err := (actor.Node{ID: "x"}).Arguments(actor.Named(nil)); err != nil || got != "{}" {
 		t.Errorf("no arguments: got %s, %v", got, err)
 	}
 	for name, with := range map[string]any{
 		"unknown": "{{nobody}}", "in a list": []any{"{{nobody}}"}, "in a mapping": map[string]any{"k": "{{nobody}}"},
 		"not JSON": map[any]any{1: 2},
 	} {
-		_, err := actor.Node{ID: "x", With: map[string]any{"k": with}}.Arguments(values)
+		_, err := actor.Node{ID: "x", With: map[string]any{"k": with}}.Arguments(actor.Named(values))
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "node x: ") {
 			t.Errorf("%s: got %v", name, err)
 		}
@@ -197,6 +197,7 @@ func FuzzExpand(f *testing.F) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(graph)
+	f.Add(fixer)
 	f.Add("name: a\nprovider: p\nmodel: m\ntools: []\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := actor.Parse("f", []byte(text))
@@ -206,9 +207,11 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
+		c.Dot()
+		c.Mermaid()
 		for _, n := range c.Graph {
 			for _, ok := range []bool{true, false} {
-				if next, goesOn := c.After(n.ID, ok); goesOn && next != actor.End {
+				if next, goesOn := c.After(n.ID, ok, actor.State{}); goesOn && next != actor.End {
 					if _, there := c.Node(next); !there {
 						t.Errorf("%q: %s goes to %q", text, n.ID, next)
 					}

@@ -37,7 +37,8 @@ type Call struct {
 	Plan       ident.PlanID     `json:"plan"`
 	Phase      plan.Phase       `json:"phase"`
 	Attempt    int              `json:"attempt"`
-	Turn       int              `json:"turn"` // from 1 within phase and attempt
+	Turn       int              `json:"turn"`           // from 1 within phase and attempt
+	Node       string           `json:"node,omitempty"` // of a graph; each has a conversation of its own
 	Actor      string           `json:"actor"`
 	Provider   string           `json:"provider"`
 	Model      string           `json:"model"`       // as asked for
@@ -67,10 +68,10 @@ type ToolCall struct {
 	Phase    plan.Phase       `json:"phase"`
 	Attempt  int              `json:"attempt"`
 	Turn     int              `json:"turn"`
-	Index    int              `json:"index"` // position within the turn, from 0
-	Call     ident.CallID     `json:"call,omitempty"`
-	Node     string           `json:"node,omitempty"`
-	Ref      string           `json:"ref"` // the model's own id of this call
+	Index    int              `json:"index"`          // position within the turn, from 0
+	Call     ident.CallID     `json:"call,omitempty"` // of a model; a tool node has none
+	Node     string           `json:"node,omitempty"` // of a graph, the tool's or the model's
+	Ref      string           `json:"ref"`            // the model's own id of this call
 	Tool     string           `json:"tool"`
 	Proposed string           `json:"proposed"`           // blob: arguments as the caller wrote them
 	Executed string           `json:"executed"`           // blob: canonical arguments that ran; "" when nothing ran

@@ -91,6 +91,7 @@ const (
 	ApproveDecision ApprovalKind = "decision"  // accept a decision
 	ApproveToolCall ApprovalKind = "tool_call" // let a tool run
 	ApproveFix      ApprovalKind = "fix"       // try to fix a failed validation
+	ApproveNode     ApprovalKind = "node"      // go into, or on from, a node of a graph
 )
 
 // ApprovalState is what a person said.
@@ -111,7 +112,7 @@ type Approval struct {
 	ID       ident.ApprovalID `json:"id"`
 	Plan     ident.PlanID     `json:"plan"`
 	Kind     ApprovalKind     `json:"kind"`
-	Subject  string           `json:"subject"` // phase, decision id or tool call id
+	Subject  string           `json:"subject"` // phase, decision id, tool call id or node
 	Summary  string           `json:"summary"` // for a person
 	Bound    string           `json:"bound"`   // hash of what was shown
 	State    ApprovalState    `json:"state"`

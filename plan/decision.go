@@ -70,11 +70,24 @@ type Decision struct {
 }
 
 // ContextSnapshot refers to what the actor knew, never as a copy: the manifest
-// of the request by its hash, and the actor's state as a place in the record,
-// phase/attempt/turn, from which the conversation is composed again.
+// of the request by its hash, and the blob of the ActorState.
 type ContextSnapshot struct {
 	Manifest   string `json:"manifest,omitempty"`
 	ActorState string `json:"actor_state,omitempty"`
+}
+
+// ActorState is where an actor stood when a decision was made. With the
+// recorded calls up to Turn it is all that the actor knew: from both, its
+// conversation is composed again and its graph goes on.
+type ActorState struct {
+	Phase    Phase          `json:"phase"`
+	Attempt  int            `json:"attempt"`
+	Turn     int            `json:"turn"`
+	Node     string         `json:"node,omitempty"`
+	NodeTurn int            `json:"node_turn,omitempty"`
+	Steps    int            `json:"steps,omitempty"`
+	Visits   map[string]int `json:"visits,omitempty"`
+	Vars     map[string]any `json:"vars,omitempty"`
 }
 
 // Influence says that Down was made in the light of Up. It is apart from the

@@ -36,12 +36,21 @@ type Plan struct {
 	Turn     int    `json:"turn"`                // model calls or graph nodes begun in this phase and attempt
 	TurnFrom int    `json:"turn_from"`           // the turn limit counts from here
 	Node     string `json:"node,omitempty"`      // the graph node that is next, or is at work
-	NodeOpen bool   `json:"node_open,omitempty"` // the node has begun, under the number of Turn
-	ActorEnd bool   `json:"actor_end"`           // the actor says that it is done
-	Repairs  int    `json:"repairs"`             // turns in a row that were no use
-	Fixes    int    `json:"fixes"`               // rounds of fixing validations
-	FixGiven bool   `json:"fix_given"`           // a person allowed one more round
-	Checking bool   `json:"checking"`            // a validation runs in the sandbox
+	NodeOpen bool   `json:"node_open,omitempty"` // the node has begun, a tool's under the number of Turn
+	NodeDone bool   `json:"node_done,omitempty"` // what came of the open node is saved
+	NodeBad  bool   `json:"node_bad,omitempty"`  // and it did not end well
+	NodeTurn int    `json:"node_turn,omitempty"` // Turn when the node was entered
+	Steps    int    `json:"steps,omitempty"`     // nodes entered in this phase and attempt
+	StepFrom int    `json:"step_from,omitempty"` // the limit of steps counts from here
+	// Visits counts how often each node was entered, and Vars is the blob of
+	// what the nodes saved (actor.State). Both are replaced, never changed.
+	Visits   map[string]int `json:"visits,omitempty"`
+	Vars     string         `json:"vars,omitempty"`
+	ActorEnd bool           `json:"actor_end"` // the actor says that it is done
+	Repairs  int            `json:"repairs"`   // turns in a row that were no use
+	Fixes    int            `json:"fixes"`     // rounds of fixing validations
+	FixGiven bool           `json:"fix_given"` // a person allowed one more round
+	Checking bool           `json:"checking"`  // a validation runs in the sandbox
 	// WaitUntil is set while the plan waits for a provider that is busy, and
 	// ThrottledSince from the first such wait until the provider answers.
 	WaitUntil      *time.Time `json:"wait_until,omitempty"`
@@ -55,8 +64,12 @@ type Plan struct {
 	Prompt    string            `json:"prompt,omitempty"`
 	Strategy  actor.Config      `json:"strategy_actor"`
 	Execution actor.Config      `json:"execution_actor"`
-	Profile   policy.Profile    `json:"profile"`
-	ProfileBy string            `json:"profile_by"` // the tier that set it
+	// Estimation and Invariant are the actors of those roles, nil where the
+	// action names none.
+	Estimation *actor.Config  `json:"estimation_actor,omitempty"`
+	Invariant  *actor.Config  `json:"invariant_actor,omitempty"`
+	Profile    policy.Profile `json:"profile"`
+	ProfileBy  string         `json:"profile_by"` // the tier that set it
 
 	Bases   []Base    `json:"bases,omitempty"`   // one a linked resource, set when Execute or Strategize first looks
 	Changed string    `json:"changed,omitempty"` // blob of the ChangeSet as of the last recorded mutation; "" is none
@@ -70,6 +83,7 @@ type Plan struct {
 type Input struct {
 	Phase   Phase  `json:"phase"`
 	Attempt int    `json:"attempt"`
+	Node    string `json:"node,omitempty"` // of a graph, whose model is meant
 	After   int    `json:"after"`
 	Slot    string `json:"slot"` // validation, guidance, repair
 	Origin  string `json:"origin"`
