@@ -172,14 +172,13 @@ func (a Action) checkValidations() ([]string, error) {
 	return nil, nil
 }
 
-// Actors returns the names of the actors that the action names, by role.
-func (a Action) Actors() map[string]string {
-	out := map[string]string{}
-	for role, name := range map[string]string{
-		"strategy": a.StrategyActor, "execution": a.ExecutionActor, "estimation": a.EstimationActor, "invariant": a.InvariantActor,
-	} {
+// Actors returns the names of the actors that the action names: strategy,
+// execution, and those of other roles where it has them.
+func (a Action) Actors() []string {
+	out := []string{a.StrategyActor, a.ExecutionActor}
+	for _, name := range []string{a.EstimationActor, a.InvariantActor} {
 		if name != "" {
-			out[role] = name
+			out = append(out, name)
 		}
 	}
 	return out

@@ -33,6 +33,8 @@ validations:
   - {name: unit, mode: required, command: make test, timeout_seconds: 60}
   - {name: lint, mode: informational, argv: [golint, ./...]}
 read_only: true
+estimation_actor: team/guess
+invariant_actor: team/keeper
 state: draft
 `))
 	if err != nil {
@@ -46,7 +48,7 @@ state: draft
 		Invariants: []string{"no new dependency"},
 		Validations: []tool.Validation{{Name: "unit", Mode: tool.Required, Command: "make test", Timeout: 60},
 			{Name: "lint", Mode: tool.Informational, Argv: []string{"golint", "./..."}}},
-		ReadOnly: true, State: action.Draft,
+		ReadOnly: true, State: action.Draft, EstimationActor: "team/guess", InvariantActor: "team/keeper",
 	}
 	want.Safety = got.Safety
 	if d := cmp.Diff(want, got); d != "" {
@@ -57,6 +59,9 @@ state: draft
 	}
 	if err := got.Validate(); err != nil {
 		t.Error(err)
+	}
+	if d := cmp.Diff([]string{"local/planner", "local/coder", "team/guess", "team/keeper"}, got.Actors()); d != "" {
+		t.Error(d)
 	}
 	short, err := action.Parse("a.yaml", []byte(strings.Replace(head, "team/fix", "fix", 1)))
 	if err != nil || short.Name != "local/fix" || short.State != action.Available {

@@ -137,6 +137,22 @@ func (c Config) Models() []Model {
 	return out
 }
 
+// ToolNames returns every tool that the actor names, in the order of its nodes.
+func (c Config) ToolNames() []string {
+	var out []string
+	for _, m := range c.Models() {
+		if m.Tools != nil {
+			out = append(out, *m.Tools...)
+		}
+	}
+	for _, n := range c.Graph {
+		if n.Tool != "" {
+			out = append(out, n.Tool)
+		}
+	}
+	return out
+}
+
 // WithDefault returns the actor with this model wherever it names the default
 // one. Nothing else of it changes.
 func (c Config) WithDefault(provider, model string) Config {

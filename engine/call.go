@@ -18,8 +18,8 @@ import (
 // stepModel lets a model actor take its next turn: compose, call, store the
 // answer, and only then look at it.
 func (r *run) stepModel(ctx context.Context) (bool, error) {
-	if last := r.lastCall(); last != nil && last.Answered() && last.Turn == r.p.Turn && !r.spokenTo(last.Turn) {
-		return r.readAnswer(ctx, *last)
+	if r.answerReady() {
+		return r.readAnswer(ctx, *r.lastCall())
 	}
 	if !r.callOpen() {
 		if stop, err := r.callLimits(ctx); stop || err != nil {
@@ -37,6 +37,13 @@ func (r *run) stepModel(ctx context.Context) (bool, error) {
 	return r.makeCall(ctx, c, req)
 }
 
+// answerReady reports whether the worker's last word is an answer that nothing
+// has come after.
+func (r *run) answerReady() bool {
+	last := r.lastCall()
+	return last != nil && last.Answered() && !r.spokenTo(last.Turn)
+}
+
 // callOpen reports whether the last call was cut short before anything came of
 // it. It is made again under its own number, within the limits that let it
 // begin.
@@ -50,8 +57,9 @@ func (r *run) callLimits(ctx context.Context) (stop bool, err error) {
 	if r.p.Repairs > maxRepairs {
 		return true, r.pause(ctx, fault.Exhausted, "%d turns in a row were no use: %s", r.p.Repairs, r.lastTrouble(ctx))
 	}
-	if r.p.Turn-r.p.TurnFrom >= r.turnLimit() {
-		return true, r.pause(ctx, fault.Exhausted, "actor %s made %d model calls, its limit", r.actorNow().Name, r.turnLimit())
+	w := r.worker()
+	if r.turnsTaken() >= w.Turns() {
+		return true, r.pause(ctx, fault.Exhausted, "%s made %d model calls, its limit", r.workerName(), w.Turns())
 	}
 	most := r.p.Profile.Safety.MaxCostPerPlan
 	if most == nil {
@@ -60,10 +68,9 @@ func (r *run) callLimits(ctx context.Context) (stop bool, err error) {
 	if !(r.cost() < *most) {
 		return true, r.block(ctx, "the plan has spent $%.4f of $%.4f", r.cost(), *most)
 	}
-	a := r.actorNow()
-	if _, known := r.price(a.Provider, a.Model, actor.Usage{}); !known {
+	if _, known := r.price(w.Provider, w.Name, actor.Usage{}); !known {
 		// A limit that cannot be kept must not look as if it were.
-		return true, r.block(ctx, "the plan may spend $%.4f, and the price of %s/%s is not known", *most, a.Provider, a.Model)
+		return true, r.block(ctx, "the plan may spend $%.4f, and the price of %s/%s is not known", *most, w.Provider, w.Name)
 	}
 	return false, nil
 }
@@ -76,11 +83,11 @@ func (r *run) price(provider, model string, u actor.Usage) (usd float64, known b
 	return r.Price(provider, model, u)
 }
 
-// spokenTo reports whether something was said to the actor after the turn, or
+// spokenTo reports whether something was said to the worker since its turn, or
 // the turn asked for tools whose results it has not seen.
 func (r *run) spokenTo(turn int) bool {
 	for _, in := range r.p.Inputs {
-		if in.Phase == r.p.Phase && in.Attempt == r.p.Attempt && in.After == turn {
+		if r.isWorkers(in.Phase, in.Attempt, in.Node) && in.After >= turn {
 			return true
 		}
 	}
@@ -105,7 +112,7 @@ func (r *run) openCall(ctx context.Context, req actor.Request, key string) (evid
 	next.Turn++
 	c := evidence.Call{
 		ID: ident.CallID(r.IDs.New()), Plan: next.ID, Phase: next.Phase, Attempt: next.Attempt, Turn: next.Turn,
-		Actor: r.actorNow().Name, Provider: req.Provider, Model: req.Model,
+		Node: r.p.Node, Actor: r.actorNow().Name, Provider: req.Provider, Model: req.Model,
 		RequestKey: key, Started: r.Now(),
 	}
 	err := r.commitRelaxed(ctx, next, func(tx Tx) error { return tx.InsertCall(c) },
@@ -255,7 +262,7 @@ func (r *run) callFailed(ctx context.Context, c evidence.Call, cause error) (boo
 // said adds an input after that turn to those of the plan.
 func (r *run) said(turn int, slot, origin, text string) []plan.Input {
 	return append(append([]plan.Input{}, r.p.Inputs...), plan.Input{
-		Phase: r.p.Phase, Attempt: r.p.Attempt, After: turn, Slot: slot, Origin: origin, Text: text,
+		Phase: r.p.Phase, Attempt: r.p.Attempt, Node: r.p.Node, After: turn, Slot: slot, Origin: origin, Text: text,
 	})
 }
 
@@ -267,8 +274,21 @@ func (r *run) readAnswer(ctx context.Context, c evidence.Call) (bool, error) {
 		return false, err
 	}
 	next := r.p
-	repair := ""
+	repair, last := "", true
+	n, inGraph := r.actorNow().Node(r.p.Node)
+	if inGraph {
+		s, err := r.reduced(ctx, n, textOutcome(resp.Message.Text()))
+		switch to, _ := r.actorNow().After(n.ID, true, s); {
+		case fault.Is(err, fault.Invalid) && resp.Stop != actor.StopLength:
+			repair = "Your answer cannot be kept: " + fault.As(err).Msg + ". Answer again, with that and nothing else."
+		case err != nil && !fault.Is(err, fault.Invalid):
+			return true, r.failBy(ctx, n, err)
+		default:
+			last = to == actor.End
+		}
+	}
 	switch {
+	case repair != "":
 	case resp.Stop == actor.StopLength:
 		repair = "Your last answer was cut at the length limit. Go on from there."
 	case resp.Stop == actor.StopRefused:
@@ -276,13 +296,17 @@ func (r *run) readAnswer(ctx context.Context, c evidence.Call) (bool, error) {
 		next.Inputs = r.said(next.Turn, "repair", "engine:"+string(r.p.Phase),
 			"Your last answer was a refusal. A person looked at it and wants you to go on: do what you can of the task, or say what stands in the way.")
 		return true, r.pauseAt(ctx, next, fault.Blocked, "the model refused: %s", clip(resp.Message.Text(), 200))
-	case r.p.Phase == plan.PhaseStrategize && !r.hasStrategy():
+	case r.p.Phase == plan.PhaseStrategize && last && !r.hasStrategy():
 		repair = "No strategy is recorded yet. Record at least one strategy_choice with the record_decision tool before you finish."
 	case strings.TrimSpace(resp.Message.Text()) == "" && r.p.Phase == plan.PhaseExecute && !r.didAnything():
 		repair = "Your last answer was empty and nothing has been done yet. Do the task with the tools, or say why it cannot be done."
 	}
 	if repair == "" {
-		next.ActorEnd, next.Repairs = true, 0
+		next.Repairs = 0
+		if inGraph {
+			return r.leaveNode(ctx, next, n, textOutcome(resp.Message.Text()), true)
+		}
+		next.ActorEnd = true
 		return false, r.commit(ctx, next, nil)
 	}
 	next.Repairs++

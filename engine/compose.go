@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,6 +21,10 @@ const strategizePrompt = `You are the strategist of a plan. You may look, you ma
 Read what you need, then record every choice that the work depends on with the record_decision tool: the question, what you chose, the alternatives you weighed and why. Record at least one strategy_choice. When the strategy is complete, answer without calling a tool and sum it up in a few lines.
 `
 
+// lookPrompt is executePrompt of an action that changes nothing.
+const lookPrompt = `You work on a project that you may look at and not change. Answer what you are asked from what you read there, and say where it stands. When you are done, answer without calling a tool.
+`
+
 const executePrompt = `You carry out a plan inside a sandbox: a private copy of the project. Nothing you do reaches the real files before a person or the profile lets the plan be applied.
 Follow the decisions below. Before you change something, record an implementation_choice with the record_decision tool. Work with the tools; when the definition of done is met, answer without calling a tool and say what you did.
 `
@@ -28,11 +33,11 @@ Follow the decisions below. Before you change something, record an implementatio
 // that a run that starts again composes the same one. Key is the hash of all
 // that it is composed of.
 func (r *run) compose(ctx context.Context) (req actor.Request, key string, err error) {
-	a := r.actorNow()
+	w := r.worker()
 	req = actor.Request{
-		Provider: a.Provider, Model: a.Model, Temperature: a.Temperature, MaxTokens: a.MaxTokens,
-		Messages: []actor.Message{{Role: actor.System, Pieces: r.systemPieces(a)}},
-		Tools:    r.offered(),
+		Provider: w.Provider, Model: w.Name, Temperature: w.Temperature, MaxTokens: w.MaxTokens,
+		Messages: []actor.Message{{Role: actor.System, Pieces: r.systemPieces(w)}},
+		Tools:    r.offered(w.Tools),
 	}
 	user, err := r.userPieces(ctx)
 	if err != nil {
@@ -47,11 +52,18 @@ func (r *run) compose(ctx context.Context) (req actor.Request, key string, err e
 	}
 	k.message(req.Messages[0])
 	add(actor.Message{Role: actor.User, Pieces: user})
-	add(r.inputs(0)...)
+	inputs := r.inputs()
+	before := func(turn int) {
+		for len(inputs) > 0 && inputs[0].After < turn {
+			add(inputMessage(inputs[0]))
+			inputs = inputs[1:]
+		}
+	}
 	for _, c := range r.calls {
-		if c.Phase != r.p.Phase || c.Attempt != r.p.Attempt {
+		if !r.isWorkers(c.Phase, c.Attempt, c.Node) {
 			continue
 		}
+		before(c.Turn)
 		if c.Answered() {
 			t, err := r.turn(ctx, c)
 			if err != nil {
@@ -60,19 +72,26 @@ func (r *run) compose(ctx context.Context) (req actor.Request, key string, err e
 			req.Messages = append(req.Messages, t.messages...)
 			k.sum(t.key)
 		}
-		add(r.inputs(c.Turn)...)
 	}
+	before(math.MaxInt)
 	return req, k.String(), nil
 }
 
-func (r *run) systemPieces(a actor.Config) []actor.Piece {
+func (r *run) systemPieces(w actor.Model) []actor.Piece {
 	base := executePrompt
+	if r.p.Action.ReadOnly {
+		base = lookPrompt
+	}
 	if r.p.Phase == plan.PhaseStrategize {
 		base = strategizePrompt
 	}
 	ps := []actor.Piece{{Slot: "system", Origin: "engine:" + string(r.p.Phase), Reason: "instructions of the phase", Text: base}}
-	if a.Prompt != "" {
-		ps = append(ps, actor.Piece{Slot: "system", Origin: "actor:" + a.Name, Reason: "the actor's own instructions", Text: "\n" + a.Prompt + "\n"})
+	if w.Prompt != "" {
+		origin := "actor:" + r.actorNow().Name
+		if r.p.Node != "" {
+			origin += "#" + r.p.Node
+		}
+		ps = append(ps, actor.Piece{Slot: "system", Origin: origin, Reason: "the actor's own instructions", Text: "\n" + w.Prompt + "\n"})
 	}
 	for _, d := range r.decisions {
 		if d.Type == plan.InvariantEnforced && d.Superseded == "" {
@@ -113,12 +132,12 @@ func decisionText(d plan.Decision) string {
 // short is the end of an id, which stands for it within one plan.
 func short(id string) string { return id[max(0, len(id)-8):] }
 
-// offered is the tools of the running phase: Strategize gets only what reads.
-func (r *run) offered() []tool.Spec {
-	a := r.actorNow()
+// offered is the tools of the running phase, of those that are listed (nil:
+// all); Strategize gets only what reads.
+func (r *run) offered(listed *[]string) []tool.Spec {
 	var out []tool.Spec
 	for _, s := range r.Tools.Specs() {
-		if a.Tools != nil && !slices.Contains(*a.Tools, s.Name) && s.Name != RecordDecision {
+		if listed != nil && !slices.Contains(*listed, s.Name) && s.Name != RecordDecision {
 			continue
 		}
 		if r.readOnly() && !s.Capability.ReadOnly && s.Name != RecordDecision {
@@ -208,16 +227,20 @@ func (r *run) toolCallAt(turn, index int) (evidence.ToolCall, bool) {
 	return evidence.ToolCall{}, false
 }
 
-// inputs are what was said after that turn.
-func (r *run) inputs(after int) (ms []actor.Message) {
+// inputs are what was said to the worker, in order.
+func (r *run) inputs() (out []plan.Input) {
 	for _, in := range r.p.Inputs {
-		if in.Phase == r.p.Phase && in.Attempt == r.p.Attempt && in.After == after {
-			ms = append(ms, actor.Message{Role: actor.User, Pieces: []actor.Piece{{
-				Slot: in.Slot, Origin: in.Origin, Reason: "said after turn " + fmt.Sprint(after), Text: in.Text,
-			}}})
+		if r.isWorkers(in.Phase, in.Attempt, in.Node) {
+			out = append(out, in)
 		}
 	}
-	return ms
+	return out
+}
+
+func inputMessage(in plan.Input) actor.Message {
+	return actor.Message{Role: actor.User, Pieces: []actor.Piece{{
+		Slot: in.Slot, Origin: in.Origin, Reason: "said after turn " + fmt.Sprint(in.After), Text: in.Text,
+	}}}
 }
 
 // response reads the stored answer of a call. What it returns is shared: every

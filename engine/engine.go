@@ -18,7 +18,7 @@ import (
 )
 
 // Config is everything an Engine needs; every field is required but Price,
-// Sleep, Actions and Actors, the built-in entities that exist without being stored.
+// DefaultModel, Sleep, Actions and Actors, the built-in entities that exist without being stored.
 type Config struct {
 	Store     Store
 	Blobs     Blobs
@@ -37,6 +37,9 @@ type Config struct {
 	// Price returns what a call costs in USD, and whether that is known; nil
 	// knows no price.
 	Price func(provider, model string, u actor.Usage) (usd float64, known bool)
+	// DefaultModel chooses the model of actors that name none (actor.DefaultModel)
+	// when a plan is made; no provider means that none is set up.
+	DefaultModel func(ctx context.Context) (provider, model string, err error)
 	// Sleep waits for a time or the end of the context; nil waits for real.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
@@ -113,7 +116,7 @@ func (e *Engine) Actor(ctx context.Context, name string) (c actor.Config, builti
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {
-		err = fault.New(fault.NotFound, "no actor %s", canonical).WithHint("agents actor list shows those that exist")
+		err = e.noActor(ctx, canonical)
 	}
 	return c, false, err
 }

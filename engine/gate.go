@@ -91,7 +91,9 @@ func (r *run) enterPhase(ctx context.Context, to plan.Phase, granted *plan.Appro
 	if ordered {
 		next.Ordered, next.OrderedFor = "", ""
 	}
-	next.Turn, next.TurnFrom, next.Node, next.NodeOpen, next.ActorEnd, next.Repairs = 0, 0, "", false, false, 0
+	next.Turn, next.TurnFrom, next.ActorEnd, next.Repairs = 0, 0, false, 0
+	next.Node, next.NodeOpen, next.NodeDone, next.NodeBad, next.NodeTurn = "", false, false, false, 0
+	next.Steps, next.StepFrom, next.Visits, next.Vars = 0, 0, nil, ""
 	return r.move(ctx, next, func(tx Tx) error {
 		if err := spend(tx, granted); err != nil {
 			return err
@@ -224,6 +226,8 @@ func (r *run) stepWaiting(ctx context.Context) (bool, error) {
 		// stepGate looks again, and lets the order or a guard decide.
 	case q.State == plan.Open:
 		return true, nil
+	case q.State == plan.Rejected && q.Kind == plan.ApproveNode:
+		return r.rejectedNode(ctx, q)
 	case q.State == plan.Rejected && (gate || q.Kind == plan.ApproveFix):
 		return r.rejected(ctx, q)
 	}
@@ -248,7 +252,10 @@ func (r *run) rejected(ctx context.Context, a plan.Approval) (bool, error) {
 	var said *plan.Decision
 	var events []plan.Event
 	if a.Guidance != "" && next.Phase != plan.PhaseAction {
-		d := r.intervention(a.Summary, a.Guidance)
+		d, err := r.intervention(ctx, a.Summary, a.Guidance)
+		if err != nil {
+			return false, err
+		}
 		said = &d
 		events = append(events, r.decisionEvent(said))
 	}
@@ -261,7 +268,7 @@ func (r *run) rejected(ctx context.Context, a plan.Approval) (bool, error) {
 		return tx.UpdateApproval(a)
 	}
 	var err error
-	if said == nil || r.actorNow().IsGraph() {
+	if said == nil || !r.sendBack(&next, "guidance", "approval:"+string(a.ID), personSays+a.Guidance) {
 		if next.Status, err = plan.Next(next.Status, plan.Pause); err != nil {
 			return false, err
 		}
@@ -274,18 +281,21 @@ func (r *run) rejected(ctx context.Context, a plan.Approval) (bool, error) {
 	if next.Status, err = plan.Next(next.Status, plan.Resume); err != nil {
 		return false, err
 	}
-	next.Reason, next.ActorEnd, next.Repairs = "", false, 0
-	next.Inputs = r.said(next.Turn, "guidance", "approval:"+string(a.ID), "A person looked at this and says: "+a.Guidance)
+	next.Reason = ""
 	return false, r.move(ctx, next, also, events...)
 }
 
+// personSays begins what a person says to a model.
+const personSays = "A person looked at this and says: "
+
 // intervention is the decision that a person's guidance becomes.
-func (r *run) intervention(question, guidance string) plan.Decision {
+func (r *run) intervention(ctx context.Context, question, guidance string) (plan.Decision, error) {
+	known, err := r.context(ctx, "")
 	return plan.Decision{
 		ID: ident.DecisionID(r.IDs.New()), Plan: r.p.ID, Parent: r.root(), Attempt: r.p.Attempt, Phase: r.p.Phase,
 		Type: plan.UserIntervention, Question: question, Chosen: guidance,
-		Rationale: "said by a person", Context: r.context(""), Created: r.Now(),
-	}
+		Rationale: "said by a person", Context: known, Created: r.Now(),
+	}, err
 }
 
 // ungated is the fault that keeps a plan from Apply: a required validation

@@ -123,11 +123,13 @@ func (r *run) implicitDecision(ctx context.Context, ob *observation, t *evidence
 	}
 	if t == nil {
 		d.Type, d.Rationale = plan.UserIntervention, "the sandbox was changed between tool calls"
-		d.Context = r.context("")
 	} else {
 		d.Rationale, d.Call, d.ToolCall = "made by "+t.Tool+" with no decision open", t.Call, t.ID
-		d.Context = r.context(t.Call)
 		t.Decision = d.ID
+	}
+	var err error
+	if d.Context, err = r.context(ctx, d.Call); err != nil {
+		return err
 	}
 	cp, err := r.checkpoint(ctx, d.ID, ob.set)
 	if err != nil {

@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
-	"github.com/cleveragents/agents/tool"
 )
 
 // maxRepairs is how many turns in a row may be no use before the plan pauses.
@@ -75,12 +73,17 @@ func (r *run) openTree(ctx context.Context) error {
 		Type: plan.PromptDefinition, Question: question, Chosen: chosen,
 		Rationale: "done means: " + r.p.Action.DefinitionOfDone, Created: r.Now(),
 	}
+	known, err := r.context(ctx, "")
+	if err != nil {
+		return err
+	}
+	root.Context = known
 	all := []*plan.Decision{&root}
 	for _, text := range r.p.Action.Invariants {
 		all = append(all, &plan.Decision{
 			ID: ident.DecisionID(r.IDs.New()), Plan: r.p.ID, Parent: root.ID, Attempt: r.p.Attempt, Phase: r.p.Phase,
 			Type: plan.InvariantEnforced, Question: "What must hold throughout?", Chosen: text,
-			Rationale: "an invariant of " + r.p.Action.Name, Created: r.Now(),
+			Rationale: "an invariant of " + r.p.Action.Name, Context: known, Created: r.Now(),
 		})
 	}
 	next := r.p
@@ -128,13 +131,14 @@ func (r *run) openToolCall(ctx context.Context) (*wanted, error) {
 	if done >= len(asked) {
 		return nil, nil
 	}
-	return &wanted{call: last.ID, turn: last.Turn, index: done, tool: asked[done]}, nil
+	return &wanted{call: last.ID, node: last.Node, turn: last.Turn, index: done, tool: asked[done]}, nil
 }
 
-// lastCall is the last model call of the running phase and attempt.
+// lastCall is the last model call of the worker in the running phase and
+// attempt.
 func (r *run) lastCall() *evidence.Call {
 	for _, c := range slices.Backward(r.calls) {
-		if c.Phase == r.p.Phase && c.Attempt == r.p.Attempt {
+		if r.isWorkers(c.Phase, c.Attempt, c.Node) {
 			return &c
 		}
 	}
@@ -186,80 +190,6 @@ func (r *run) fail(ctx context.Context, kind fault.Kind, format string, args ...
 	}
 	next.Status, next.Reason, next.Fault = to, fmt.Sprintf(format, args...), kind.String()
 	return r.move(ctx, next, nil)
-}
-
-// stepGraph lets a graph actor take its next node, or handles the end of the
-// node that was running.
-func (r *run) stepGraph(ctx context.Context) (bool, error) {
-	g := r.actorNow()
-	next := r.p
-	if next.Node == "" {
-		next.Node = g.Graph[0].ID
-	}
-	if next.Node == actor.End {
-		next.ActorEnd = true
-		return false, r.commit(ctx, next, nil)
-	}
-	if next.NodeOpen {
-		if t, ok := r.toolCallAt(next.Turn, 0); ok {
-			return r.leaveNode(ctx, t)
-		}
-	}
-	node, ok := g.Node(next.Node)
-	if !ok {
-		return true, r.fail(ctx, fault.Internal, "actor %s has no node %q", g.Name, next.Node)
-	}
-	args, err := node.Arguments(r.values())
-	if err != nil {
-		return true, r.fail(ctx, fault.Invalid, "actor %s: %v", g.Name, err)
-	}
-	if !next.NodeOpen {
-		if next.Turn-next.TurnFrom >= r.turnLimit() {
-			return true, r.pause(ctx, fault.Exhausted, "actor %s took %d steps, its limit", g.Name, r.turnLimit())
-		}
-		next.Turn++
-		next.NodeOpen = true
-		if err := r.commit(ctx, next, nil); err != nil {
-			return false, err
-		}
-	}
-	return r.stepToolCall(ctx, wanted{
-		turn: next.Turn, node: node.ID,
-		tool: actor.ToolCall{ID: node.ID, Name: node.Tool, Arguments: args},
-	})
-}
-
-// leaveNode goes from a node whose tool call is done to the next one, or ends
-// the phase where none takes the failure: a person's no pauses the plan, what
-// the tool does not take is a fault of the actor, and a tool that failed has
-// not done what is to be done.
-func (r *run) leaveNode(ctx context.Context, t evidence.ToolCall) (bool, error) {
-	next := r.p
-	to, goesOn := r.actorNow().After(t.Node, t.Status == tool.OK)
-	if goesOn {
-		next.Node, next.NodeOpen = to, false
-		return false, r.commit(ctx, next, nil)
-	}
-	out, err := r.blob(ctx, t.Output)
-	if err != nil {
-		return false, err
-	}
-	said := string(out)
-	switch {
-	case strings.HasPrefix(said, rejection("")):
-		next.NodeOpen = false // a resume asks again
-		return true, r.pauseAt(ctx, next, fault.Blocked, "%s: %s", t.Tool, clip(lastLine(said), 300))
-	case t.Status == tool.Refused:
-		return true, r.fail(ctx, fault.Invalid, "node %s: %s", t.Node, clip(lastLine(said), 300))
-	}
-	return true, r.fail(ctx, fault.ValidationFailed, "%s ended %s: %s", t.Tool, t.Status, lastLine(said))
-}
-
-func (r *run) turnLimit() int {
-	if n := r.actorNow().MaxTurns; n > 0 {
-		return n
-	}
-	return actor.DefaultMaxTurns
 }
 
 // values are the names that a graph node and a validation may use.

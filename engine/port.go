@@ -68,6 +68,7 @@ type ActorTx interface {
 	PutActor(a actor.Config, replace bool) error
 	Actor(name string) (actor.Config, error)
 	Actors() ([]actor.Config, error) // by name
+	RemoveActor(name string) error
 }
 
 // ProjectTx keeps projects with their links.

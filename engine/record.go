@@ -37,6 +37,8 @@ func (r *run) recordDecision(ctx context.Context, t evidence.ToolCall, args []by
 	res := tool.Result{Status: tool.OK}
 	if err != nil {
 		res = tool.Fail(err)
+	} else if d.Context, err = r.context(ctx, t.Call); err != nil {
+		return err
 	} else {
 		res.Output = fmt.Sprintf("recorded decision %s", short(string(d.ID)))
 	}
@@ -99,7 +101,7 @@ func (r *run) decisionFrom(t evidence.ToolCall, args []byte) (plan.Decision, []i
 		ID: ident.DecisionID(r.IDs.New()), Plan: r.p.ID, Parent: r.root(), Attempt: r.p.Attempt, Phase: r.p.Phase,
 		Type: a.Type, Question: a.Question, Chosen: a.Chosen, Alternatives: a.Alternatives, Rationale: a.Rationale,
 		Claimed: a.Confidence, Evidence: a.Evidence, Call: t.Call, ToolCall: t.ID,
-		Context: r.context(t.Call), Created: r.Now(),
+		Created: r.Now(),
 	}
 	if a.Parent != "" {
 		id, err := r.findDecision(a.Parent)
@@ -171,16 +173,45 @@ func (r *run) openDecision() ident.DecisionID {
 	return ""
 }
 
-// context refers to what the actor knew: the manifest of the call and the place
-// in the recorded conversation, from which its state is composed again.
-func (r *run) context(id ident.CallID) plan.ContextSnapshot {
-	s := plan.ContextSnapshot{ActorState: fmt.Sprintf("%s/%d/%d", r.p.Phase, r.p.Attempt, r.p.Turn)}
+// context refers to what the actor knew: the manifest of the call, and the
+// actor's state, as a blob that is stored with the decision.
+func (r *run) context(ctx context.Context, id ident.CallID) (plan.ContextSnapshot, error) {
+	vars, err := r.state(ctx)
+	if err != nil {
+		return plan.ContextSnapshot{}, err
+	}
+	b, err := json.Marshal(plan.ActorState{
+		Phase: r.p.Phase, Attempt: r.p.Attempt, Turn: r.p.Turn, Node: r.p.Node, NodeTurn: r.p.NodeTurn,
+		Steps: r.p.Steps, Visits: r.p.Visits, Vars: vars.Vars,
+	})
+	if err != nil {
+		return plan.ContextSnapshot{}, fault.New(fault.Internal, "encode actor state: %w", err)
+	}
+	var s plan.ContextSnapshot
+	if s.ActorState, err = r.put(ctx, b); err != nil {
+		return plan.ContextSnapshot{}, err
+	}
 	for _, c := range r.calls {
 		if c.ID == id {
 			s.Manifest = c.Manifest
 		}
 	}
-	return s
+	return s, nil
+}
+
+// ActorState reads where the actor stood when the decision was made.
+func (e *Engine) ActorState(ctx context.Context, d plan.Decision) (s plan.ActorState, err error) {
+	if d.Context.ActorState == "" {
+		return s, fault.New(fault.NotFound, "decision %s has no recorded state of its actor", d.ID)
+	}
+	b, err := e.Blobs.Get(ctx, d.Context.ActorState)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(b, &s); err != nil {
+		return s, fault.New(fault.Corrupt, "actor state of decision %s: %w", d.ID, err)
+	}
+	return s, nil
 }
 
 // insertDecision stores d and keeps the mirror in step. It may run more than

@@ -199,7 +199,7 @@ func (r *run) enter(ctx context.Context, order plan.Phase) error {
 			next.FixGiven = true
 		}
 		next.Status, next.Reason, next.Fault = to, "", ""
-		next.TurnFrom, next.Repairs, next.ThrottledSince = next.Turn, 0, nil
+		next.TurnFrom, next.StepFrom, next.Repairs, next.ThrottledSince = next.Turn, next.Steps, 0, nil
 		return r.move(ctx, next, nil)
 	}
 	return r.commit(ctx, next, nil)

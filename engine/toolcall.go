@@ -129,10 +129,15 @@ func (r *run) admit(ctx context.Context, t evidence.ToolCall, args []byte, raw s
 	return r.permit(ctx, t, spec, args)
 }
 
-// offeredTool finds the tool among those of the phase. A graph actor is
-// configured by a person, so it is bound by the phase but not by a tool list.
+// offeredTool finds the tool among those of the phase. A node of a graph that
+// is a tool is configured by a person, so it is bound by the phase but not by
+// the list that a model has.
 func (r *run) offeredTool(t evidence.ToolCall) (tool.Spec, bool) {
-	for _, s := range r.offered() {
+	var listed *[]string
+	if t.Call != "" {
+		listed = r.worker().Tools
+	}
+	for _, s := range r.offered(listed) {
 		if s.Name == t.Tool {
 			return s, true
 		}
@@ -267,7 +272,10 @@ func (r *run) refuse(ctx context.Context, t evidence.ToolCall, v verdict) error 
 	var said *plan.Decision
 	events := []plan.Event{r.toolEvent(t, v.refuse)}
 	if g, ok := strings.CutPrefix(v.refuse, rejectedWith); ok {
-		d := r.intervention("May "+t.Tool+" go ahead?", g)
+		d, err := r.intervention(ctx, "May "+t.Tool+" go ahead?", g)
+		if err != nil {
+			return err
+		}
 		said = &d
 		events = append(events, r.decisionEvent(said))
 	}

@@ -29,6 +29,8 @@ type UseInput struct {
 	StrategyActor  string
 	ExecutionActor string
 	NoInput        bool
+	// Adjust changes the execution actor of this plan alone; nil leaves it.
+	Adjust func(*actor.Config)
 }
 
 // Use makes a plan from an action: everything it depends on is looked up,
@@ -62,10 +64,7 @@ func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
 	if p.Name, err = planName(in.Name, a, p.ID); err != nil {
 		return plan.Plan{}, err
 	}
-	if p.Strategy, _, err = e.Actor(ctx, first(in.StrategyActor, a.StrategyActor)); err != nil {
-		return plan.Plan{}, err
-	}
-	if p.Execution, _, err = e.Actor(ctx, first(in.ExecutionActor, a.ExecutionActor)); err != nil {
+	if err := e.cast(ctx, &p, in); err != nil {
 		return plan.Plan{}, err
 	}
 	var scope project.Project
@@ -150,13 +149,6 @@ func (e *Engine) resolveProfile(ctx context.Context, p *plan.Plan, asked, ofProj
 // SettingProfile is the key of the global automation profile.
 const SettingProfile = "core.automation-profile"
 
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 // planName returns the name that was asked for, or the action's name with the
 // end of the plan's id.
 func planName(asked string, a action.Action, id ident.PlanID) (string, error) {
@@ -197,12 +189,11 @@ func (e *Engine) Preflight(ctx context.Context, p plan.Plan, linked []resource.R
 			return fail("resources", "%s: %v", r.Name, err)
 		}
 	}
-	for _, a := range []actor.Config{p.Strategy, p.Execution} {
-		if a.IsGraph() {
-			continue
-		}
-		if err := e.Model.Check(a.Provider, a.Model); err != nil {
-			return fail("actors", "%s: %w", a.Name, err)
+	for _, a := range p.Actors() {
+		for _, m := range a.Models() {
+			if err := e.Model.Check(m.Provider, m.Name); err != nil {
+				return fail("actors", "%s: %w", a.Name, err)
+			}
 		}
 	}
 	return e.preflightTools(p, fail)
@@ -224,16 +215,9 @@ func (e *Engine) preflightTools(p plan.Plan, fail func(check, format string, arg
 		}
 		return nil
 	}
-	for _, a := range []actor.Config{p.Strategy, p.Execution} {
-		if a.Tools != nil {
-			for _, name := range *a.Tools {
-				if err := check(a.Name, name); err != nil {
-					return err
-				}
-			}
-		}
-		for _, n := range a.Graph {
-			if err := check(a.Name, n.Tool); err != nil {
+	for _, a := range p.Actors() {
+		for _, name := range a.ToolNames() {
+			if err := check(a.Name, name); err != nil {
 				return err
 			}
 		}

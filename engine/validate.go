@@ -141,7 +141,7 @@ func (r *run) judge(ctx context.Context) (judgement, error) {
 		names += ", " + b.Name
 	}
 	said := fmt.Sprintf("required validation %s: %s", names, bad[0].Message)
-	if r.actorNow().IsGraph() {
+	if _, ok := r.lastWorker(); !ok {
 		return halt, r.fail(ctx, fault.ValidationFailed, "%s", said)
 	}
 	if r.p.Fixes >= r.p.Profile.Safety.MaxRetriesPerStep && !r.p.FixGiven {
@@ -167,8 +167,8 @@ func (r *run) judge(ctx context.Context) (judgement, error) {
 	}
 	next := r.p
 	next.Fixes++
-	next.FixGiven, next.ActorEnd = false, false
-	next.Inputs = r.said(next.Turn, "validation", "validation:"+string(bad[0].ID), text)
+	next.FixGiven = false
+	r.sendBack(&next, "validation", "validation:"+string(bad[0].ID), text)
 	return workOn, r.commit(ctx, next, func(tx Tx) error { return spend(tx, granted) }, r.event(r.p.ID, "validation.fix", fields{"round": next.Fixes, "validations": names}))
 }
 

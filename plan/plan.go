@@ -78,6 +78,18 @@ type Plan struct {
 	Version int64     `json:"version"` // optimistic lock: one more a stored change
 }
 
+// Actors returns the actors that the plan names: strategy and execution, and
+// those of other roles where it has them.
+func (p Plan) Actors() []actor.Config {
+	out := []actor.Config{p.Strategy, p.Execution}
+	for _, a := range []*actor.Config{p.Estimation, p.Invariant} {
+		if a != nil {
+			out = append(out, *a)
+		}
+	}
+	return out
+}
+
 // Input is something said to the actor by the engine or a person in between,
 // after the turn of that number in that phase and attempt.
 type Input struct {

@@ -50,6 +50,11 @@ func (t *tx) Actors() ([]actor.Config, error) {
 	return as, err
 }
 
+func (t *tx) RemoveActor(name string) error {
+	n, err := t.exec("actor "+name, "DELETE FROM actors WHERE name = $1", name)
+	return changed("actor "+name, n > 0, err)
+}
+
 // put inserts a row of a key and a value, or replaces the value.
 func (t *tx) put(what, table string, cols []column, replace bool) error {
 	if !replace {

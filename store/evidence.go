@@ -14,7 +14,7 @@ func callColumns(c *evidence.Call) []column {
 		text("phase", &c.Phase).fix(),
 		number("attempt", &c.Attempt).fix(),
 		number("turn", &c.Turn).fix(),
-		text("node", &c.Node).fix(),
+		text("node", &c.Node),
 		text("actor", &c.Actor),
 		text("provider", &c.Provider),
 		text("model", &c.Model),

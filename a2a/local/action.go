@@ -45,7 +45,7 @@ func (f *Facade) source(ctx context.Context, q a2a.ActionSource) (action.Action,
 	if err != nil {
 		return a, err
 	}
-	for _, name := range []string{a.StrategyActor, a.ExecutionActor} {
+	for _, name := range a.Actors() {
 		if _, _, err := f.Engine.Actor(ctx, name); err != nil {
 			where := q.File
 			if where == "" {
@@ -133,14 +133,7 @@ func (f *Facade) toolsExist(file string, c actor.Config) error {
 		have = append(have, s.Name)
 	}
 	known := " " + strings.Join(have, " ") + " "
-	var named []string
-	if c.Tools != nil {
-		named = append(named, *c.Tools...)
-	}
-	for _, n := range c.Graph {
-		named = append(named, n.Tool)
-	}
-	for _, name := range named {
+	for _, name := range c.ToolNames() {
 		if !strings.Contains(known, " "+name+" ") {
 			return fault.New(fault.Invalid, "%s: actor %s names tool %s, which does not exist", file, c.Name, name).
 				WithHint("there are: %s", strings.Join(have, ", "))

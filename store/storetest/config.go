@@ -50,6 +50,12 @@ func testConfigs(t *testing.T, w *world) {
 		absent(t, "actor", func() (actor.Config, error) { return tx.Actor("local/none") })
 		return nil
 	})
+	w.fails(t, fault.NotFound, func(tx engine.Tx) error { return tx.RemoveActor("local/none") })
+	w.update(t, func(tx engine.Tx) error { return tx.RemoveActor(actors[1].Name) })
+	w.view(t, func(tx engine.Tx) error {
+		same(t, "actors", []actor.Config{actors[0], actors[2]}, tx.Actors)
+		return nil
+	})
 }
 
 func testProjects(t *testing.T, w *world) {
