@@ -93,7 +93,7 @@ func isLoopback(host string) bool {
 		return true
 	}
 	a, err := netip.ParseAddr(host)
-	return err == nil && a.Unmap().IsLoopback()
+	return err == nil && a.IsLoopback()
 }
 
 // Loopback reports whether the provider is on this machine.

@@ -34,6 +34,7 @@ models: [gpt-5, team/own]
 func TestParseAccepts(t *testing.T) {
 	for _, text := range []string{
 		"kind: anthropic",
+		"kind: openai\nkey_env: _k1",
 		"kind: openai\napi: chat",
 		"kind: gemini\nkeyring: true",
 		"kind: openrouter\nkey_file: ~/.config/openrouter.key",
@@ -61,6 +62,11 @@ func TestParseAccepts(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
+		"name: 4o\nkind: ollama":                              `p.yaml:1: "4o" is not a provider's name`,
+		"name: -a\nkind: ollama":                              `p.yaml:1: "-a" is not a provider's name`,
+		"name: " + strings.Repeat("a", 41) + "\nkind: ollama": `p.yaml:1: "aaaaaaaa`,
+		"name: p\nkind: openai\nkey_env: 1KEY":                "p.yaml:3: provider p: key_env is not the name",
+		"name: p\nkind: bedrock\nregion: eu-central-100":      `p.yaml:3: provider p: "eu-central-100" is not a region`,
 		"":                                                                                  "p.yaml:1: the file is empty",
 		"kind: ollama":                                                                      "p.yaml:1: give the provider a name",
 		"name: Work\nkind: ollama":                                                          `p.yaml:1: "Work" is not a provider's name`,
@@ -172,6 +178,8 @@ func TestKeyEnvs(t *testing.T) {
 		{provider.Config{Kind: provider.Anthropic, BaseURL: "https://API.anthropic.com"}, []string{"ANTHROPIC_API_KEY"}, true},
 		{provider.Config{Kind: provider.Anthropic, BaseURL: "http://api.anthropic.com", Insecure: true}, nil, true},
 		{provider.Config{Kind: provider.Anthropic, BaseURL: "https://api.anthropic.com.evil.org"}, nil, true},
+		{provider.Config{Kind: provider.Anthropic, BaseURL: "https://evil-api.anthropic.com"}, nil, true},
+		{provider.Config{Kind: provider.Anthropic, BaseURL: "https://evilapi.anthropic.com"}, nil, true},
 		{provider.Config{Kind: provider.Anthropic, BaseURL: "https://evil.org", KeyEnv: "X"}, []string{"X"}, true},
 		{provider.Config{Kind: provider.Gemini}, []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, true},
 		{provider.Config{Kind: provider.OpenAI, KeyFile: "/k"}, nil, true},

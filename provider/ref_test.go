@@ -58,6 +58,7 @@ func TestNearest(t *testing.T) {
 		{"haiku-4-5", []string{"claude-haiku-4-5-20251001"}},
 		{"opus/claude", []string{"claude-opus-5"}},
 		{"o1", []string{"o3", "o4"}},
+		{"3o", []string{"o3"}},
 		{"mistral", nil},
 		{"", nil},
 		{strings.Repeat("gpt-5", 100), nil},

@@ -44,6 +44,10 @@ func TestRedact(t *testing.T) {
 			t.Errorf("%q\ngot  %q\nwant %q", c.text, got, c.want)
 		}
 	}
+	r = secret.NewRedactor(key(t, "ONE", "abcdefgh1234"), key(t, "TWO", "1234stuvwxyz"))
+	if got := r.Text("<abcdefgh1234stuvwxyz>"); got != "<[redacted ONE]>" {
+		t.Errorf("two keys that overlap: %q", got)
+	}
 	r = secret.NewRedactor()
 	if got := r.Text(canary); got != canary {
 		t.Errorf("without keys: %q", got)

@@ -99,13 +99,16 @@ func Lookup(provider, model string) (Model, bool) {
 	if !ok || model == "" || strings.ContainsAny(model, "\t\n") {
 		return Model{}, false
 	}
-	body = "\n" + body
-	if _, after, ok := strings.Cut(body, "\n"+model+"\t"); ok {
+	return find(body, model)
+}
+
+func find(body, model string) (Model, bool) {
+	if _, after, ok := strings.Cut("\n"+body, "\n"+model+"\t"); ok {
 		line, _, _ := strings.Cut(after, "\n")
 		return row(model + "\t" + line), true
 	}
 	var found Model
-	for line := range strings.Lines(body[1:]) {
+	for line := range strings.Lines(body) {
 		id, _, _ := strings.Cut(line, "\t")
 		if undated(id) != undated(model) || id != undated(id) && model != undated(model) {
 			continue

@@ -160,6 +160,7 @@ func TestServers(t *testing.T) {
 				http.Error(w, `{"data":[{"id":"x"}]}`, http.StatusUnauthorized)
 			},
 			"127.0.0.1:11434/api/tags": says(big),
+			"[::1]:11434/api/tags":     says(`{"models":[{"name":"x"}]}` + strings.Repeat(" ", detect.MaxBody)),
 			"127.0.0.1:11434/v1/models": func(w http.ResponseWriter, r *http.Request) {
 				http.Redirect(w, r, "http://evil.org/v1/models", http.StatusFound)
 			},

@@ -154,7 +154,7 @@ func usable(names []string) []string {
 func Transport() *http.Transport {
 	d := &net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)
-		if err != nil || !a.Addr().Unmap().IsLoopback() {
+		if err != nil || !a.Addr().IsLoopback() {
 			return fault.New(fault.Blocked, "%s is not on this machine", address)
 		}
 		return nil
