@@ -1,6 +1,7 @@
 package a2a
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cleveragents/agents/action"
@@ -12,7 +13,7 @@ import (
 )
 
 func planOps() []Info {
-	return append(append(planFollowOps(), planMarkOps()...), PlanUse().info(), PlanList().info(), PlanShow().info(), PlanStatus().info(), PlanStrategize().info(), PlanExecute().info(), PlanApply().info(), PlanResume().info(), PlanPause().info(), PlanCancel().info(), PlanTree().info(), PlanExplain().info(), PlanDiff().info())
+	return append(slices.Concat(planFollowOps(), planMarkOps(), planSteerOps()), PlanUse().info(), PlanList().info(), PlanShow().info(), PlanStatus().info(), PlanStrategize().info(), PlanExecute().info(), PlanApply().info(), PlanResume().info(), PlanPause().info(), PlanCancel().info(), PlanTree().info(), PlanExplain().info(), PlanDiff().info())
 }
 
 // PlanUse makes a plan from an action.

@@ -102,6 +102,12 @@ func tell(e plan.Event) telling {
 		return telling{"!", fmt.Sprintf("asking again in %s: %s", duration(time.Duration(f.number("wait_ms"))*time.Millisecond), f.text("error")), warnTone, false}
 	case "call.waiting":
 		return telling{"!", fmt.Sprintf("%s is busy; going on in %s: %s", f.text("provider"), duration(time.Duration(f.number("wait_ms"))*time.Millisecond), f.text("error")), warnTone, false}
+	case "call.cut":
+		return telling{"!", fmt.Sprintf("turn %s is cut short: %s", f.text("turn"), f.text("reason")), warnTone, false}
+	case "prompt.left":
+		return telling{"●", "message: " + f.text("text"), noteTone, false}
+	case "plan.renamed":
+		return telling{"●", f.text("from") + " is called " + f.text("to"), noteTone, false}
 	case "call.failed":
 		return telling{"✗", fmt.Sprintf("turn %s: %s", f.text("turn"), f.text("error")), badTone, false}
 	case "model.text":

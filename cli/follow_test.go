@@ -18,7 +18,7 @@ import (
 
 func eventTypes() []string {
 	return []string{
-		"plan.created", "plan.state", "call.started", "call.finished", "call.retry", "call.waiting", "call.failed", "model.text",
+		"plan.created", "plan.state", "call.started", "call.finished", "call.retry", "call.waiting", "call.failed", "call.cut", "prompt.left", "plan.renamed", "model.text",
 		"decision.recorded", "tool.started", "tool.finished", "change.recorded", "validation.finished", "validation.fix",
 		"approval.asked", "approval.decided", "apply.file", "gap.found", "checkpoint.created", "sandbox.snapshot",
 	}
@@ -47,6 +47,9 @@ func someEvents() []plan.Event {
 		event(4, "call.finished", `{"turn":1,"model":"scripted/demo","input":120,"output":30,"stop":"tool_use","ms":1250}`),
 		event(5, "call.retry", `{"try":1,"wait_ms":2000,"error":"rate limit"}`),
 		event(5, "call.waiting", `{"provider":"openai","turn":2,"wait_ms":90000,"error":"openai: HTTP 429: slow down"}`),
+		event(6, "prompt.left", `{"id":"01HZX3V5T8Q0MSGS0000001234","text":"keep it\nshort","now":true}`),
+		event(6, "call.cut", `{"turn":2,"reason":"a person has something to say"}`),
+		event(6, "plan.renamed", `{"from":"local/a","to":"local/b"}`),
 		event(6, "decision.recorded", `{"id":"01HZX3V5T8Q0DECS000000NEW1","type":"strategy_choice","question":"Which parser?","chosen":"hand-written","alternatives":2,"implicit":true}`),
 		event(7, "tool.started", `{"tool":"builtin/edit","summary":"a.go"}`),
 		event(8, "tool.finished", `{"tool":"builtin/edit","status":"failed","summary":"a.go","ms":12}`),

@@ -126,9 +126,14 @@ func (r *run) openCall(ctx context.Context, req actor.Request, key string) (evid
 // makeCall calls the model and stores what came of it.
 func (r *run) makeCall(ctx context.Context, c evidence.Call, req actor.Request) (bool, error) {
 	started := r.Now()
-	resp, err := r.generate(ctx, req)
+	calling, stop := r.listen(ctx)
+	resp, err := r.generate(calling, req)
+	spoken := stop()
 	if ctx.Err() != nil {
 		return false, ctx.Err() // the call stays open and is made again
+	}
+	if err != nil && spoken {
+		return false, r.commit(ctx, r.p, nil, r.event(r.p.ID, "call.cut", fields{"turn": c.Turn, "reason": "a person has something to say"}))
 	}
 	crash.Point("engine.answered")
 	if err != nil {

@@ -25,6 +25,9 @@ func nextPhase(p plan.Phase) plan.Phase {
 // when a person ordered the next phase, or when an approval bound to exactly
 // this state says so; otherwise it asks.
 func (r *run) stepGate(ctx context.Context) (bool, error) {
+	if r.called() {
+		return false, r.reopen(ctx)
+	}
 	next := r.p
 	to := nextPhase(next.Phase)
 	if next.Phase == plan.PhaseExecute {
@@ -222,6 +225,8 @@ func (r *run) stepWaiting(ctx context.Context) (bool, error) {
 	q := all[len(all)-1]
 	gate := q.Kind == plan.ApproveGate
 	switch {
+	case q.State == plan.Open && r.called() && (gate || q.Kind == plan.ApproveFix):
+		return false, r.withdraw(ctx, q)
 	case q.State == plan.Open && gate && plan.Phase(q.Subject) == r.p.Ordered:
 		// stepGate looks again, and lets the order or a guard decide.
 	case q.State == plan.Open:

@@ -37,6 +37,9 @@ func (r *run) stepPhase(ctx context.Context) (bool, error) {
 	if open != nil {
 		return r.stepToolCall(ctx, *open)
 	}
+	if heard, err := r.hear(ctx); heard || err != nil {
+		return false, err
+	}
 	if !r.p.ActorEnd {
 		if r.actorNow().IsGraph() {
 			return r.stepGraph(ctx)

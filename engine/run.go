@@ -32,6 +32,7 @@ type run struct {
 	changed   plan.ChangeSet // what p.Changed names
 	box       Sandbox        // opened on first use
 	seen      map[string]string
+	messages  []message         // to the actor, as of this step
 	cache     map[string][]byte // blobs read or written by this run
 	cached    int
 	answers   map[string]actor.Response // decoded, by the blob; read only
@@ -327,10 +328,14 @@ func (r *run) step(ctx context.Context, id ident.PlanID) (done bool, err error) 
 	return true, nil
 }
 
-// asked looks whether somebody wants the plan to pause or to be given up.
+// asked looks whether somebody wants the plan to pause or to be given up, and
+// what they have to say to its actor.
 func (r *run) asked(ctx context.Context) (bool, error) {
 	var want string
 	err := r.Store.View(ctx, func(tx Tx) (err error) {
+		if r.messages, err = messages(tx, r.p.ID); err != nil {
+			return err
+		}
 		want, err = tx.Setting(wishKey(r.p.ID))
 		if fault.Is(err, fault.NotFound) {
 			return nil

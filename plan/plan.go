@@ -97,7 +97,7 @@ type Input struct {
 	Attempt int    `json:"attempt"`
 	Node    string `json:"node,omitempty"` // of a graph, whose model is meant
 	After   int    `json:"after"`
-	Slot    string `json:"slot"` // validation, guidance, repair
+	Slot    string `json:"slot"` // validation, guidance, repair, prompt
 	Origin  string `json:"origin"`
 	Text    string `json:"text"`
 }
