@@ -116,15 +116,23 @@ func modelAhead(p plan.Plan) bool {
 	case p.Terminal() || p.Phase == plan.PhaseApply:
 		return false
 	case p.Phase == plan.PhaseExecute:
-		return !p.Execution.IsGraph()
+		return len(p.Execution.Models()) > 0
 	}
-	return !p.Strategy.IsGraph() || !p.Execution.IsGraph()
+	return len(p.Strategy.Models())+len(p.Execution.Models()) > 0
 }
 
-// called reports whether a message waits that the actor of this phase can take.
+// called reports whether a message waits that can be given to somebody now: to
+// the model that is at work, or, when the work is done, to the one that worked
+// last. While a graph is at a node without a model, a message waits.
 func (r *run) called() bool {
-	works := r.p.Phase == plan.PhaseStrategize || r.p.Phase == plan.PhaseExecute
-	return len(r.messages) > 0 && works && !r.actorNow().IsGraph()
+	if len(r.messages) == 0 || r.p.Phase != plan.PhaseStrategize && r.p.Phase != plan.PhaseExecute {
+		return false
+	}
+	if r.p.ActorEnd {
+		_, ok := r.lastWorker()
+		return ok
+	}
+	return !r.actorNow().IsGraph() || r.p.NodeOpen && !r.p.NodeDone && r.worker().Name != ""
 }
 
 // hear gives the actor what was said to it. No tool call is open: what is said
@@ -135,20 +143,27 @@ func (r *run) hear(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	next := r.p
-	next.ActorEnd, next.Repairs = false, 0
 	after := next.Turn
-	if r.callOpen() {
+	if next.ActorEnd {
+		if node, _ := r.lastWorker(); node != "" {
+			r.visit(&next, node)
+		}
+	} else if r.callOpen() {
 		after--
 	}
+	next.ActorEnd, next.Repairs = false, 0
 	next.Inputs = append([]plan.Input{}, next.Inputs...)
 	var said []*plan.Decision
 	var events []plan.Event
 	for _, m := range r.messages {
-		d := r.intervention("What does a person add?", m.Text)
+		d, err := r.intervention(ctx, "What does a person add?", m.Text)
+		if err != nil {
+			return false, err
+		}
 		said = append(said, &d)
 		events = append(events, r.decisionEvent(&d))
 		next.Inputs = append(next.Inputs, plan.Input{
-			Phase: next.Phase, Attempt: next.Attempt, After: after, Slot: "prompt",
+			Phase: next.Phase, Attempt: next.Attempt, Node: next.Node, After: after, Slot: "prompt",
 			Origin: "decision:" + string(d.ID), Text: "A person says: " + m.Text,
 		})
 	}
