@@ -144,6 +144,7 @@ func answers() map[string]any {
 			{Plan: planID, Seq: 2, At: at(), Type: "tool.finished", Data: json.RawMessage(`{"tool":"builtin/shell","status":"failed","summary":"go test","ms":1500}`)},
 		}},
 		"plan/watch": done, "plan/wait": a2a.WaitView{Plans: []a2a.WaitedPlan{{Reached: true, Outcome: done}, {Reached: true, Outcome: ready}}},
+		"plan/retry":  done,
 		"plan/prompt": a2a.PromptView{Plan: ready.Plan, Messages: 2, Next: stopped.Next},
 		"plan/rename": ready.Plan, "plan/label": labelled, "plan/archive": archived,
 		"status/show": a2a.StatusView{

@@ -49,12 +49,24 @@ type run struct {
 // is fault.Busy, a dead one is taken over. The plan's own trouble (a failed
 // validation, a moved base) is in its status and not an error of Run.
 func (e *Engine) Run(ctx context.Context, id ident.PlanID, order plan.Phase, emit Emit) error {
+	return e.carryOn(ctx, id, order, plan.Resume, emit)
+}
+
+// Retry is Run of a plan that failed, with a new attempt of the step that did:
+// a tool of a graph runs again, and a validation, without another round of
+// fixing before it. Run goes on from the record instead, in which a tool that
+// failed has failed. A plan in another state is fault.Conflict.
+func (e *Engine) Retry(ctx context.Context, id ident.PlanID, emit Emit) error {
+	return e.carryOn(ctx, id, "", plan.Retry, emit)
+}
+
+func (e *Engine) carryOn(ctx context.Context, id ident.PlanID, order plan.Phase, how plan.Trigger, emit Emit) error {
 	if err := e.claim(ctx, id); err != nil {
 		return err
 	}
 	defer e.release(context.WithoutCancel(ctx), id)
 	r := &run{Engine: e, emit: emit}
-	if err := r.begin(ctx, id, order); err != nil {
+	if err := r.begin(ctx, id, order, how); err != nil {
 		return err
 	}
 	stepped, err := r.carry(ctx, id)
@@ -152,11 +164,15 @@ func (e *Engine) release(ctx context.Context, id ident.PlanID) {
 
 // begin loads the plan, applies the order and names the durable run: the one
 // that was cut short, or a new one.
-func (r *run) begin(ctx context.Context, id ident.PlanID, order plan.Phase) error {
+func (r *run) begin(ctx context.Context, id ident.PlanID, order plan.Phase, how plan.Trigger) error {
 	if err := r.load(ctx, id); err != nil {
 		return err
 	}
-	if err := r.enter(ctx, order); err != nil {
+	if how == plan.Retry {
+		if err := r.retry(ctx); err != nil {
+			return err
+		}
+	} else if err := r.enter(ctx, order); err != nil {
 		return err
 	}
 	next := r.p

@@ -24,7 +24,7 @@ func allStates() []plan.State {
 }
 
 func allTriggers() []plan.Trigger {
-	return []plan.Trigger{plan.Begin, plan.Finish, plan.Ask, plan.Answer, plan.Pause, plan.Block, plan.Resume, plan.Throttle,
+	return []plan.Trigger{plan.Begin, plan.Finish, plan.Ask, plan.Answer, plan.Pause, plan.Block, plan.Resume, plan.Retry, plan.Throttle,
 		plan.Reopen, plan.Fail, plan.Arrive, plan.Collide, plan.Cancel}
 }
 

@@ -59,6 +59,7 @@ const (
 	Pause    Trigger = "pause"    // stop at a safe point
 	Block    Trigger = "block"    // a guard or budget stops it
 	Resume   Trigger = "resume"   // go on
+	Retry    Trigger = "retry"    // do the step that failed once more
 	Throttle Trigger = "throttle" // a provider asks to wait
 	Fail     Trigger = "fail"     // cannot go on
 	Arrive   Trigger = "arrive"   // Apply has written everything
@@ -123,6 +124,7 @@ func Transitions() []Transition {
 		add(st(p, Paused), Resume, run)
 		add(run, Fail, st(p, Errored))
 		add(st(p, Errored), Resume, run)
+		add(st(p, Errored), Retry, run)
 		add(st(p, Errored), Cancel, st(p, Cancelled))
 		add(run, Cancel, st(p, Cancelled))
 	}

@@ -93,6 +93,12 @@ func (f *Facade) next(p plan.Plan, approvals []plan.Approval) []string {
 		return f.begin(p, cmd)
 	case plan.Queued, plan.Complete:
 		return f.begin(p, cmd)
+	case plan.Errored:
+		again, on := cmd("plan retry %s", p.ID), cmd("plan resume %s", p.ID)
+		if at := p.Execution; p.Phase == plan.PhaseExecute && !at.IsGraph() {
+			again, on = on, again // a model may find the way by itself
+		}
+		return []string{again, on, cmd("plan show %s", p.ID)}
 	case plan.Constrained:
 		return []string{cmd("plan diff %s", p.ID), cmd("plan apply %s", p.ID), cmd("plan cancel %s", p.ID)}
 	}

@@ -32,6 +32,7 @@ func (f *Facade) planHandlers() []a2a.Handler {
 		a2a.Handle(a2a.PlanWatch(), f.planWatch),
 		a2a.Handle(a2a.PlanWait(), f.planWait),
 		a2a.Handle(a2a.PlanPrompt(), f.planPrompt),
+		a2a.Handle(a2a.PlanRetry(), f.planRetry),
 		a2a.Handle(a2a.PlanRename(), f.planRename),
 		a2a.Handle(a2a.PlanLabel(), f.planLabel),
 		a2a.Handle(a2a.PlanArchive(), f.planArchive),

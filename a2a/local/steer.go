@@ -35,3 +35,14 @@ func (f *Facade) planPrompt(ctx context.Context, q a2a.PlanPromptRequest, _ func
 	}
 	return v, err
 }
+
+func (f *Facade) planRetry(ctx context.Context, q a2a.RefQuery, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.plan(ctx, q.Ref)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	if err := f.Engine.Retry(ctx, p.ID, emit); err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	return f.outcome(ctx, p.ID)
+}
