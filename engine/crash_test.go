@@ -19,11 +19,9 @@ import (
 
 	"github.com/cleveragents/agents/crash"
 	"github.com/cleveragents/agents/crash/crashtest"
-	"github.com/cleveragents/agents/demo"
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
-	"github.com/cleveragents/agents/llm"
 	"github.com/cleveragents/agents/plan"
 )
 
@@ -92,13 +90,21 @@ func child(name, data, tree string, id ident.PlanID) error {
 		}
 		id = all[0].ID
 	}
-	if err := w.Run(context.Background(), id, "", nil); err != nil {
-		return err
+	for {
+		if err := w.Run(context.Background(), id, "", nil); err != nil {
+			return err
+		}
+		p := w.plan(id)
+		switch {
+		case p.State == plan.Applied:
+			return nil
+		case p.State != plan.Waiting || !c.asks:
+			return fmt.Errorf("the plan is %s: %s", p.Status, p.Reason)
+		}
+		if _, err := w.Decide(context.Background(), w.open(p).ID, true, ""); err != nil {
+			return err
+		}
 	}
-	if p := w.plan(id); p.State != plan.Applied {
-		return fmt.Errorf("the plan is %s: %s", p.Status, p.Reason)
-	}
-	return nil
 }
 
 func (w *world) plans() (all []plan.Plan) {
@@ -108,52 +114,6 @@ func (w *world) plans() (all []plan.Plan) {
 		return err
 	})
 	return all
-}
-
-// crashCase is a plan that is killed at every point.
-type crashCase struct {
-	files func(t *testing.T, tree string)
-	use   engine.UseInput
-	world func(tb testing.TB, data, tree string) *world
-	// check looks at what a finished plan left in the tree.
-	check func(t *testing.T, tree string)
-}
-
-func crashCases() map[string]crashCase {
-	return map[string]crashCase{
-		"command": {
-			files: func(t *testing.T, tree string) {
-				write(t, tree, map[string]string{"a.txt": "one\n", "log.txt": "", "gone.txt": "x\n"})
-			},
-			use: engine.UseInput{Action: "builtin/command", Profile: "ci", Args: map[string]string{
-				// Not idempotent: a run that is not put back before it is run again
-				// shows, and so does litter of the validation.
-				"command":  "echo line >> log.txt; sed -i s/one/two/ a.txt; rm gone.txt",
-				"validate": "test $(wc -l < log.txt) = 1; v=$?; echo litter >> log.txt; echo x > litter; exit $v",
-			}},
-			world: func(tb testing.TB, data, tree string) *world { return newWorld(tb, data, tree, noModel{}, nil, nil) },
-			check: func(t *testing.T, tree string) {
-				if diff := cmp.Diff(map[string]string{"log.txt": "line\n", "a.txt": "two\n"}, files(t, tree)); diff != "" {
-					t.Errorf("the tree:\n%s", diff)
-				}
-			},
-		},
-		"model": {
-			files: func(t *testing.T, tree string) { must(t, os.MkdirAll(tree, 0o755)); must(t, demo.Write(tree)) },
-			use:   engine.UseInput{Action: demo.Action, Profile: "ci"},
-			world: func(tb testing.TB, data, tree string) *world {
-				return demoWorld(tb, data, tree, func(p llm.Provider) llm.Provider {
-					p.Transport = &tally{tb, filepath.Join(filepath.Dir(data), "requests"), p.Transport}
-					return p
-				})
-			},
-			check: func(t *testing.T, tree string) {
-				if out, err := exec.Command("sh", "-c", "cd '"+tree+"' && sh test.sh").CombinedOutput(); err != nil {
-					t.Errorf("the demonstration is not mended: %s", out)
-				}
-			},
-		},
-	}
 }
 
 // tally is a transport that adds a line to a file before each request.
@@ -201,6 +161,12 @@ func (w *world) story(p plan.Plan) (out []string) {
 	}
 	for _, v := range r.results {
 		add("result %d %s %s", v.Round, v.Name, v.Verdict)
+	}
+	for _, a := range r.approvals {
+		add("approval %s %s %s", a.Kind, a.Subject, a.State)
+	}
+	for _, node := range w.entered(p) {
+		add("node %s", node)
 	}
 	add("%d checkpoints", len(r.points))
 	return out

@@ -82,11 +82,12 @@ func (r *run) enterNode(ctx context.Context, n actor.Node) (bool, error) {
 		return true, r.pause(ctx, fault.Exhausted, "actor %s took %d steps, its limit", r.actorNow().Name, limit)
 	}
 	next := r.p
+	r.visit(&next, n.ID)
+	s.Visits = next.Visits
 	said, err := n.Said(s.Values(n.Scope, r.values()))
 	if err != nil {
 		return true, r.fail(ctx, fault.Invalid, "actor %s: %v", r.actorNow().Name, err)
 	}
-	r.visit(&next, n.ID)
 	switch {
 	case n.Tool != "":
 		next.Turn++
@@ -103,8 +104,7 @@ func (r *run) enterNode(ctx context.Context, n actor.Node) (bool, error) {
 	case n.Enter != "":
 		// An inlined actor begins anew, with what it was told.
 		s = s.Forget(n.Inner()).Set(n.Inner()+actor.KeyInput, said)
-		next.Visits = maps.Clone(next.Visits)
-		maps.DeleteFunc(next.Visits, func(id string, _ int) bool { return strings.HasPrefix(id, n.Inner()) })
+		next.Visits = s.Visits
 		if next.Vars, err = r.putVars(ctx, s); err != nil {
 			return true, r.failBy(ctx, n, err)
 		}
