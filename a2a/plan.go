@@ -143,6 +143,7 @@ type PlanOutcome struct {
 	Approvals []plan.Approval `json:"approvals,omitempty"` // open ones
 	Fault     *FaultView      `json:"fault,omitempty"`     // why it stopped without reaching its goal
 	Changed   []FileStat      `json:"changed,omitempty"`
+	Answer    string          `json:"answer,omitempty"` // what an actor said last in a plan that changes nothing
 }
 
 // FaultView is why a plan stopped.
@@ -169,11 +170,14 @@ type PlanDetail struct {
 	Prompt    string            `json:"prompt,omitempty"`
 	Strategy  actor.Config      `json:"strategy_actor"`
 	Execution actor.Config      `json:"execution_actor"`
-	Profile   policy.Profile    `json:"profile"`
-	ProfileBy string            `json:"profile_by"`
-	Bases     []plan.Base       `json:"bases"`
-	Created   time.Time         `json:"created"`
-	Updated   time.Time         `json:"updated"`
+	// Estimation and Invariant are the actors of those roles, absent without.
+	Estimation *actor.Config  `json:"estimation_actor,omitempty"`
+	Invariant  *actor.Config  `json:"invariant_actor,omitempty"`
+	Profile    policy.Profile `json:"profile"`
+	ProfileBy  string         `json:"profile_by"`
+	Bases      []plan.Base    `json:"bases"`
+	Created    time.Time      `json:"created"`
+	Updated    time.Time      `json:"updated"`
 }
 
 // DetailOf is the detail of a plan.
@@ -181,7 +185,7 @@ func DetailOf(p plan.Plan) PlanDetail {
 	return PlanDetail{
 		ID: p.ID, Name: p.Name, Project: p.Project, Status: p.Status, Reason: p.Reason, Fault: p.Fault,
 		Attempt: p.Attempt, Fixes: p.Fixes, Action: p.Action, Args: p.Args, Prompt: p.Prompt,
-		Strategy: p.Strategy, Execution: p.Execution, Profile: p.Profile, ProfileBy: p.ProfileBy,
+		Strategy: p.Strategy, Execution: p.Execution, Estimation: p.Estimation, Invariant: p.Invariant, Profile: p.Profile, ProfileBy: p.ProfileBy,
 		Bases: p.Bases, Created: p.Created, Updated: p.Updated,
 	}
 }

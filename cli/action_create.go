@@ -43,6 +43,8 @@ required unless a default is given, as in name:type=default.`,
 	f.StringVar(&w.DefinitionOfDone, "definition-of-done", "", "when it is done")
 	f.StringVar(&w.StrategyActor, "strategy-actor", "", "actor that decides how")
 	f.StringVar(&w.ExecutionActor, "execution-actor", "", "actor that does it")
+	f.StringVar(&w.EstimationActor, "estimation-actor", "", "actor that says what a plan will cost")
+	f.StringVar(&w.InvariantActor, "invariant-actor", "", "actor that reconciles invariants")
 	f.StringVar(&w.AutomationProfile, "automation-profile", "", "profile of its plans")
 	f.StringArrayVar(&o.args, "arg", nil, "declare an argument as name:type[=default]; repeatable")
 	f.StringArrayVar(&w.Invariants, "invariant", nil, "what must hold; repeatable")
@@ -52,7 +54,7 @@ required unless a default is given, as in name:type=default.`,
 
 // wordFlags are the flags that a file takes the place of.
 func wordFlags() []string {
-	return []string{"description", "definition-of-done", "strategy-actor", "execution-actor",
+	return []string{"description", "definition-of-done", "strategy-actor", "execution-actor", "estimation-actor", "invariant-actor",
 		"automation-profile", "arg", "invariant", "read-only"}
 }
 

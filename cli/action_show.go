@@ -46,6 +46,8 @@ func drawAction(p *printer, v a2a.ActionView) {
 	p.printf("%s %s", p.bold(x.Name), p.dim(strings.TrimSpace(string(x.State)+" "+origin)))
 	p.field("strategy", x.StrategyActor)
 	p.field("execution", x.ExecutionActor)
+	p.field("estimation", x.EstimationActor)
+	p.field("invariants", x.InvariantActor)
 	p.field("profile", x.AutomationProfile)
 	if x.ReadOnly {
 		p.field("changes", "nothing (read-only)")

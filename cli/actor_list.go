@@ -40,10 +40,13 @@ func (o *actorList) run(ctx context.Context) error {
 	return nil
 }
 
-// actorKind says who works: a model or a graph of tools.
+// actorKind says who works: a model or a graph.
 func actorKind(c actor.Config) string {
 	if c.IsGraph() {
 		return fmt.Sprintf("graph of %s", plural(len(c.Graph), "node"))
+	}
+	if c.Single().IsDefault() {
+		return "the default model"
 	}
 	return c.Provider + "/" + c.Model
 }

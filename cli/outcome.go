@@ -123,6 +123,7 @@ func outcomeOutput(o a2a.PlanOutcome) output {
 			p.field("approval", shortID(a.ID)+" "+a.Summary)
 		}
 		fileStats(p, o.Changed)
+		p.block("answer", o.Answer)
 	}}
 }
 

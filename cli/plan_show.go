@@ -51,6 +51,14 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	p.field("reason", x.Reason)
 	p.field("project", x.Project)
 	p.field("action", x.Action.Name)
+	p.field("strategy", x.Strategy.Name)
+	p.field("execution", x.Execution.Name)
+	if x.Estimation != nil {
+		p.field("estimation", x.Estimation.Name)
+	}
+	if x.Invariant != nil {
+		p.field("invariants", x.Invariant.Name)
+	}
 	p.field("profile", x.Profile.Name+" (set by "+x.ProfileBy+")")
 	p.field("attempt", x.Attempt)
 	p.field("labels", labelWords(v.Labels))

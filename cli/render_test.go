@@ -18,6 +18,7 @@ func readers() map[string][]string {
 		"action/create": {"action", "create", "fmt"}, "action/list": {"action", "list"},
 		"action/show": {"action", "show", "fmt"}, "action/validate": {"action", "validate", "fmt"},
 		"actor/add": {"actor", "add", "coder", "--provider", "p", "--model", "m"}, "actor/list": {"actor", "list"}, "actor/show": {"actor", "show", "coder"},
+		"actor/validate": {"actor", "validate", "fixer"}, "actor/remove": {"actor", "remove", "fixer"}, "actor/graph": {"actor", "graph", "fixer"}, "actor/run": {"actor", "run", "coder", "Why?"},
 		"approval/list": {"approval", "list"}, "approval/show": {"approval", "show", "9Y2WKB"},
 		"approval/approve": {"approval", "approve", "9Y2WKB"}, "approval/reject": {"approval", "reject", "9Y2WKB"},
 		"db/path": {"db", "path"}, "db/status": {"db", "status"}, "doctor/run": {"doctor"},

@@ -89,6 +89,8 @@ func sampleShow() a2a.PlanView {
 		Decisions:   5, Cost: .25, Usage: actor.Usage{Input: 10, Output: 5},
 	}
 	v.Plan.Profile = policy.Profile{Name: "auto"}
+	v.Plan.Strategy, v.Plan.Execution = actor.Config{Name: "local/planner"}, actor.Config{Name: "local/coder"}
+	v.Plan.Estimation, v.Plan.Invariant = &actor.Config{Name: "local/guess"}, &actor.Config{Name: "local/keeper"}
 	for _, f := range sampleDiff().Files {
 		v.Changed = append(v.Changed, f.FileStat)
 	}
@@ -106,6 +108,15 @@ func answers() map[string]any {
 		Invariants:  []string{"no new dependency"},
 	}}
 	agent := a2a.ActorView{Actor: actor.Config{Name: "local/coder", Provider: "anthropic", Model: "m", Prompt: "Be brief.", Tools: &[]string{}}}
+	fixer := a2a.ActorView{Actor: actor.Config{
+		Name: "local/fixer", Description: "Repairs.", State: map[string]actor.Key{"test": {Reducer: actor.Last}},
+		Graph: []actor.Node{
+			{ID: "fix", Model: &actor.Model{Name: actor.DefaultModel}, Input: "Go on.", Next: "test"},
+			{ID: "test", Tool: "builtin/shell", Save: "test", Interrupt: actor.After, OnReject: "fix",
+				Edges: []actor.Edge{{When: map[string]any{"state.test.status": "ok"}, To: "end"}, {To: "fix"}}},
+		},
+	}}
+	drawn := a2a.ActorGraphView{Actor: fixer.Actor, Arrows: []a2a.ActorArrow{{From: "fix", To: "test"}, {From: "test", To: "end", Why: "state.test.status = ok"}}}
 	res := resource.Resource{ID: "01HZX3V5T8Q0RESR0000001234", Name: "local/shop-code", Type: resource.GitCheckout, Location: "/home/ann/shop", Created: at()}
 	proj := a2a.ProjectView{Current: true, Resources: []resource.Resource{res}, Project: project.Project{
 		Name: "local/shop", Description: "the web shop", Created: at(), Links: []project.Link{{Resource: res.ID, ReadOnly: true}},
@@ -125,9 +136,11 @@ func answers() map[string]any {
 	labelled, archived := ready.Plan, done.Plan
 	labelled.Labels = map[string]string{"team": "red", "area": "parser"}
 	archived.Archived = true
+	asked := a2a.PlanOutcome{Plan: summary(plan.PhaseApply, plan.Applied), Answer: "It is rounded in price.go.\nTwice."}
 	return map[string]any{
 		"action/create": act, "action/list": a2a.ActionsView{Actions: []a2a.ActionView{act}}, "action/show": act, "action/validate": act,
-		"actor/add": agent, "actor/list": a2a.ActorsView{Actors: []a2a.ActorView{agent}}, "actor/show": agent,
+		"actor/add": agent, "actor/list": a2a.ActorsView{Actors: []a2a.ActorView{agent}}, "actor/show": fixer,
+		"actor/validate": fixer, "actor/remove": fixer, "actor/graph": drawn, "actor/run": asked,
 		"approval/list": a2a.ApprovalsView{Approvals: []plan.Approval{appr}}, "approval/show": a2a.ApprovalView{Approval: appr, Diff: &diff, Next: "agents approval approve " + approvalID},
 		"approval/approve": a2a.ApprovalsView{Approvals: []plan.Approval{appr}, Next: "agents plan resume " + planID}, "approval/reject": a2a.ApprovalView{Approval: appr},
 		"db/path":    a2a.DBPathView{Store: "/d/data.db", Blobs: "/d/blobs", Engine: "/d/engine.db", Trees: "/d/trees"},

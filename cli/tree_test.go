@@ -85,7 +85,7 @@ func TestExamplesParse(t *testing.T) {
 				continue
 			}
 			w := newWorld(answers())
-			for _, f := range []string{"fix-tests.yaml", "reviewer.yaml"} {
+			for _, f := range []string{"fix-tests.yaml", "reviewer.yaml", "fixer.yaml"} {
 				w.files["/home/ann/shop/"+f] = "name: x\n"
 			}
 			if got := w.run(words[1:]...); got == 2 || got == 3 {

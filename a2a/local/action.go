@@ -2,11 +2,9 @@ package local
 
 import (
 	"context"
-	"strings"
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/action"
-	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
@@ -104,60 +102,4 @@ func (f *Facade) actionList(ctx context.Context, q a2a.ActionListQuery, _ func(p
 func (f *Facade) actionShow(ctx context.Context, q a2a.NameQuery, _ func(plan.Event)) (a2a.ActionView, error) {
 	a, builtin, err := f.Engine.Action(ctx, q.Name)
 	return a2a.ActionView{Action: a, Builtin: builtin}, err
-}
-
-func (f *Facade) actorAdd(ctx context.Context, q a2a.ActorSource, _ func(plan.Event)) (a2a.ActorView, error) {
-	c, err := actor.Parse(q.File, []byte(q.Text))
-	if err != nil {
-		return a2a.ActorView{}, err
-	}
-	if err := f.toolsExist(q.File, c); err != nil {
-		return a2a.ActorView{}, err
-	}
-	for _, b := range f.Engine.Actors {
-		if b.Name == c.Name {
-			return a2a.ActorView{}, fault.New(fault.Exists, "actor %s is built in", c.Name).WithHint("choose another name")
-		}
-	}
-	err = f.update(ctx, func(tx engine.Tx) error { return tx.PutActor(c, q.Update) })
-	if fault.Is(err, fault.Exists) {
-		err = fault.New(fault.Exists, "actor %s exists", c.Name).WithHint("add --update to replace it")
-	}
-	return a2a.ActorView{Actor: c}, err
-}
-
-// toolsExist refuses an actor that names a tool there is not.
-func (f *Facade) toolsExist(file string, c actor.Config) error {
-	var have []string
-	for _, s := range f.Engine.Tools.Specs() {
-		have = append(have, s.Name)
-	}
-	known := " " + strings.Join(have, " ") + " "
-	for _, name := range c.ToolNames() {
-		if !strings.Contains(known, " "+name+" ") {
-			return fault.New(fault.Invalid, "%s: actor %s names tool %s, which does not exist", file, c.Name, name).
-				WithHint("there are: %s", strings.Join(have, ", "))
-		}
-	}
-	return nil
-}
-
-func (f *Facade) actorList(ctx context.Context, _ a2a.Nothing, _ func(plan.Event)) (a2a.ActorsView, error) {
-	out := a2a.ActorsView{Actors: []a2a.ActorView{}}
-	for _, c := range f.Engine.Actors {
-		out.Actors = append(out.Actors, a2a.ActorView{Actor: c, Builtin: true})
-	}
-	err := f.view(ctx, func(tx engine.Tx) error {
-		all, err := tx.Actors()
-		for _, c := range all {
-			out.Actors = append(out.Actors, a2a.ActorView{Actor: c})
-		}
-		return err
-	})
-	return out, err
-}
-
-func (f *Facade) actorShow(ctx context.Context, q a2a.NameQuery, _ func(plan.Event)) (a2a.ActorView, error) {
-	c, builtin, err := f.Engine.Actor(ctx, q.Name)
-	return a2a.ActorView{Actor: c, Builtin: builtin}, err
 }

@@ -44,10 +44,16 @@ func (f *Facade) planUse(ctx context.Context, q a2a.PlanUseRequest, emit func(pl
 	if err != nil {
 		return a2a.PlanOutcome{}, err
 	}
-	p, err := f.Engine.Use(ctx, engine.UseInput{
+	return f.usePlan(ctx, engine.UseInput{
 		Action: q.Action, Project: project, Args: q.Args, Name: q.Name, Profile: q.Profile, Prompt: q.Prompt,
 		Invariants: q.Invariants, StrategyActor: q.StrategyActor, ExecutionActor: q.ExecutionActor, NoInput: q.NoInput,
-	})
+	}, q.Start, emit)
+}
+
+// usePlan makes a plan, tells that it is there, and carries it on at once where
+// that is wanted.
+func (f *Facade) usePlan(ctx context.Context, in engine.UseInput, start bool, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	p, err := f.Engine.Use(ctx, in)
 	if err != nil {
 		return a2a.PlanOutcome{}, err
 	}
@@ -62,7 +68,7 @@ func (f *Facade) planUse(ctx context.Context, q a2a.PlanUseRequest, emit func(pl
 	for _, ev := range made {
 		emit(ev)
 	}
-	if !q.Start {
+	if !start {
 		return f.outcome(ctx, p.ID)
 	}
 	return f.carry(ctx, p.ID, "", emit)
