@@ -333,11 +333,12 @@ func (k *checker) checkReach() ([]string, error) {
 			return key, k.bad("node %s is never reached", n.ID)
 		}
 	}
-	for i, n := range k.Graph {
+	for _, n := range k.Graph {
 		if !ending[n.ID] {
-			return []string{"graph", strconv.Itoa(i)},
-				k.bad("a cycle without exit: %s", strings.Join(circle(n.ID, next), " -> ")).
-					WithHint("lead one of its nodes to %s, with a condition such as state.visits.%s: {at_least: 5}", End, n.ID)
+			way := circle(n.ID, next)
+			return []string{"graph", strconv.Itoa(k.ids[way[0]])},
+				k.bad("a cycle without exit: %s", strings.Join(way, " -> ")).
+					WithHint("lead one of its nodes to %s, with a condition such as state.visits.%s: {at_least: 5}", End, way[0])
 		}
 	}
 	return nil, nil

@@ -117,7 +117,7 @@ func TestParseGraphRefuses(t *testing.T) {
 		"unknown with path":  {"name: a\ngraph:\n  - id: x\n    tool: t\n    with: {a: [{b: '{{state.y}}'}]}\n", "f:5: actor local/a: node x: {{state.y}}: the state has no"},
 		"never reached":      {"name: a\ngraph:\n  - {id: x, tool: b, next: end}\n  - {id: y, tool: b}\n", "f:4: actor local/a: node y is never reached"},
 		"circle of one":      {"name: a\ngraph:\n  - {id: x, tool: b, next: x}\n", "f:3: actor local/a: a cycle without exit: x -> x"},
-		"circle":             {"name: a\ngraph:\n  - {id: x, tool: b}\n  - {id: y, tool: b}\n  - {id: z, tool: b, next: y}\n", "f:3: actor local/a: a cycle without exit: y -> z -> y"},
+		"circle":             {"name: a\ngraph:\n  - {id: x, tool: b}\n  - {id: y, tool: b}\n  - {id: z, tool: b, next: y}\n", "f:4: actor local/a: a cycle without exit: y -> z -> y"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := actor.Parse("f", []byte(c.text))
