@@ -112,6 +112,8 @@ func tell(e plan.Event) telling {
 		return telling{"✗", fmt.Sprintf("turn %s: %s", f.text("turn"), f.text("error")), badTone, false}
 	case "model.text":
 		return telling{"…", f.text("text"), plainTone, true}
+	case "node.entered":
+		return telling{"▸", fmt.Sprintf("node %s, visit %s: %s", f.text("node"), f.text("visit"), f.text("what")), noteTone, false}
 	case "decision.recorded":
 		return tellDecision(f)
 	case "tool.started":

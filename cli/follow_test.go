@@ -18,7 +18,7 @@ import (
 
 func eventTypes() []string {
 	return []string{
-		"plan.created", "plan.state", "call.started", "call.finished", "call.retry", "call.waiting", "call.failed", "call.cut", "prompt.left", "plan.renamed", "model.text",
+		"plan.created", "plan.state", "call.started", "call.finished", "call.retry", "call.waiting", "call.failed", "call.cut", "prompt.left", "plan.renamed", "model.text", "node.entered",
 		"decision.recorded", "tool.started", "tool.finished", "change.recorded", "validation.finished", "validation.fix",
 		"approval.asked", "approval.decided", "apply.file", "gap.found", "checkpoint.created", "sandbox.snapshot",
 	}
@@ -51,6 +51,7 @@ func someEvents() []plan.Event {
 		event(6, "call.cut", `{"turn":2,"reason":"a person has something to say"}`),
 		event(6, "plan.renamed", `{"from":"local/a","to":"local/b"}`),
 		event(6, "decision.recorded", `{"id":"01HZX3V5T8Q0DECS000000NEW1","type":"strategy_choice","question":"Which parser?","chosen":"hand-written","alternatives":2,"implicit":true}`),
+		event(6, "node.entered", `{"node":"test","visit":2,"what":"tool builtin/shell"}`),
 		event(7, "tool.started", `{"tool":"builtin/edit","summary":"a.go"}`),
 		event(8, "tool.finished", `{"tool":"builtin/edit","status":"failed","summary":"a.go","ms":12}`),
 		event(9, "change.recorded", `{"path":"a.go","status":"modified","origin":"untracked"}`),
