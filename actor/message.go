@@ -1,6 +1,10 @@
 package actor
 
-import "github.com/cleveragents/agents/tool"
+import (
+	"encoding/json"
+
+	"github.com/cleveragents/agents/tool"
+)
 
 // Role is who speaks in a message.
 type Role string
@@ -33,12 +37,15 @@ type ToolCall struct {
 
 // Message is one turn. A tool message answers exactly one ToolCall.
 type Message struct {
-	Role       Role       `json:"role"`
-	Pieces     []Piece    `json:"pieces,omitempty"`
-	Thinking   string     `json:"thinking,omitempty"`
-	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // Assistant only
-	ToolCallID string     `json:"tool_call_id,omitempty"` // ToolRole only
-	IsError    bool       `json:"is_error,omitempty"`     // ToolRole only
+	Role     Role    `json:"role"`
+	Pieces   []Piece `json:"pieces,omitempty"`
+	Thinking string  `json:"thinking,omitempty"` // goes back to the model with the next turn
+	// Sealed is what the provider wants back besides, such as the signature of
+	// the thinking, in a form that only package llm reads.
+	Sealed     json.RawMessage `json:"sealed,omitempty"`
+	ToolCalls  []ToolCall      `json:"tool_calls,omitempty"`   // Assistant only
+	ToolCallID string          `json:"tool_call_id,omitempty"` // ToolRole only
+	IsError    bool            `json:"is_error,omitempty"`     // ToolRole only
 }
 
 // Text returns the message's text.
@@ -65,6 +72,9 @@ type Request struct {
 	Tools       []tool.Spec `json:"tools,omitempty"`
 	Temperature *float64    `json:"temperature,omitempty"`
 	MaxTokens   int         `json:"max_tokens,omitempty"`
+	// Output is the JSON Schema that the answer's text has to fit; nil lets the
+	// model write what it likes.
+	Output json.RawMessage `json:"output,omitempty"`
 }
 
 // StopReason is why the model stopped.
@@ -95,7 +105,9 @@ type Response struct {
 	Stop    StopReason `json:"stop"`
 	Usage   Usage      `json:"usage"`
 	Model   string     `json:"model"` // as the provider resolved it
-	Wire    Wire       `json:"-"`
+	// Thoughts is thinking that the provider tells and does not take back.
+	Thoughts string `json:"thoughts,omitempty"`
+	Wire     Wire   `json:"-"`
 }
 
 // Wire is the raw traffic of one call: the last request body that was sent and

@@ -23,7 +23,7 @@ func newRequestKey(req actor.Request) requestKey {
 	if req.Temperature != nil {
 		k.part(fmt.Sprint(*req.Temperature))
 	}
-	k.part(fmt.Sprint(len(req.Tools)))
+	k.part(string(req.Output), fmt.Sprint(len(req.Tools)))
 	for _, t := range req.Tools {
 		k.part(t.Name, t.Description, string(t.Input))
 	}
@@ -38,7 +38,7 @@ func (k requestKey) part(texts ...string) {
 }
 
 func (k requestKey) message(m actor.Message) {
-	k.part(string(m.Role), m.Thinking, m.ToolCallID, fmt.Sprint(m.IsError, len(m.Pieces), len(m.ToolCalls)))
+	k.part(string(m.Role), m.Thinking, string(m.Sealed), m.ToolCallID, fmt.Sprint(m.IsError, len(m.Pieces), len(m.ToolCalls)))
 	for _, p := range m.Pieces {
 		k.part(p.Slot, p.Origin, p.Reason, p.Text)
 	}

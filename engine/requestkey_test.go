@@ -43,6 +43,7 @@ func TestRequestKeyTellsRequestsApart(t *testing.T) {
 		{Messages: []actor.Message{{Role: actor.User, Pieces: []actor.Piece{{Origin: "a"}}}}},
 		{Messages: []actor.Message{{Role: actor.User, Pieces: []actor.Piece{{Reason: "a"}}}}},
 		{Messages: []actor.Message{{Role: actor.Assistant, Thinking: "a"}}},
+		{Output: []byte("{}")}, {Messages: []actor.Message{{Role: actor.Assistant, Sealed: []byte("a")}}},
 		{Messages: []actor.Message{{Role: actor.ToolRole, ToolCallID: "a"}}},
 		{Messages: []actor.Message{{Role: actor.ToolRole, ToolCallID: "a", IsError: true}}},
 		{Messages: []actor.Message{asks(actor.ToolCall{ID: "a"})}}, {Messages: []actor.Message{asks(actor.ToolCall{Name: "a"})}},

@@ -163,11 +163,8 @@ func (f *finder) says(v *value, p Part) bool {
 	if !ok {
 		return false
 	}
-	if p.Kind != PartArguments {
-		return have == p.Text
-	}
 	want, ok := f.texts.canonical(p.Text)
-	return ok && (have == want || sameJSON(have, want))
+	return ok && (have == want || p.Kind == PartArguments && sameJSON(have, want))
 }
 
 func (f *finder) span(p Part, at, of int) Span {

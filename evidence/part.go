@@ -1,6 +1,8 @@
 package evidence
 
 import (
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/tool"
 )
@@ -32,7 +34,7 @@ type Part struct {
 
 // Parts lists what r consists of in the order in which it was composed: for
 // each message its pieces, its thinking and the arguments of its calls, then
-// for each tool its description and its schema in canonical JSON. A piece
+// for each tool its description and its schema in compact JSON. A piece
 // keeps its slot, origin and reason.
 func Parts(r actor.Request) []Part { return newTexts(nil).parts(r) }
 
@@ -64,15 +66,18 @@ func (t *texts) parts(r actor.Request) []Part {
 	for _, s := range r.Tools {
 		add(Part{Kind: PartDescription, Slot: "tool", Origin: "tool:" + s.Name, Text: s.Description})
 		value++
-		add(Part{Kind: PartSchema, Slot: "tool", Origin: "tool:" + s.Name, Text: t.schema(s)})
+		add(Part{Kind: PartSchema, Slot: "tool", Origin: "tool:" + s.Name, Text: schema(s)})
 		value++
 	}
 	return out
 }
 
-func (t *texts) schema(s tool.Spec) string {
-	if c, ok := t.canonical(string(s.Input)); ok {
-		return c
+// schema is the input schema of a tool without the space between its parts;
+// its members stay in the order in which they were written.
+func schema(s tool.Spec) string {
+	v := jsontext.Value(append([]byte(nil), s.Input...))
+	if v.Compact() != nil {
+		return string(s.Input) // not JSON: it will be reported as not found
 	}
-	return string(s.Input) // not JSON: it will be reported as not found
+	return string(v)
 }

@@ -1,15 +1,13 @@
 package llm
 
 import (
+	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"charm.land/fantasy"
 
 	"github.com/cleveragents/agents/fault"
 )
@@ -20,38 +18,102 @@ const maxMessage = 1000
 // maxWait is the longest wait, in seconds, that a provider is taken at its word for.
 const maxWait = 24 * 60 * 60
 
-// providerFault turns an error of fantasy into a fault. It does not wrap it:
-// fantasy's errors carry the whole request with its headers.
-func providerFault(provider string, err error, status int, header http.Header) error {
-	text := shorten(err.Error())
-	var pe *fantasy.ProviderError
-	if !errors.As(err, &pe) {
-		return fault.New(fault.Unavailable, "%s: %s", provider, text)
+// refusal is what a provider says with an error, in whichever of their shapes.
+type refusal struct {
+	text string
+	kind string // error.type, or status of Google's
+	code string
+}
+
+// isError reports whether an error member says anything.
+func isError(raw json.RawMessage) bool {
+	s := string(bytes.TrimSpace(raw))
+	return s != "" && s != "null" && s != "{}" && s != `""`
+}
+
+// refusalOf reads a body: {"error":{…}}, {"error":"…"}, the same in a list,
+// {"message":"…"}, or a text.
+func refusalOf(body []byte) refusal {
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
 	}
-	text = shorten(pe.Message)
-	if text == "" {
-		text = shorten(pe.Title)
+	var e struct {
+		Error   json.RawMessage `json:"error"`
+		Message string          `json:"message"`
 	}
-	if pe.StatusCode == 0 {
-		return fault.New(inBand(pe), "%s: %s", provider, text)
+	if json.Unmarshal(body, &e) != nil {
+		return refusal{text: shorten(string(body))}
 	}
-	if text == "" {
-		text = "no reason given"
+	if isError(e.Error) {
+		return refusalIn(e.Error)
 	}
-	f := fault.New(ofStatus(status, pe), "%s: HTTP %d: %s", provider, status, text).With("status", status)
-	if s, ok := retryAfter(header); ok && f.Kind == fault.Unavailable {
-		f = f.With("retry_after", s)
+	return refusal{text: shorten(e.Message)}
+}
+
+// refusalIn reads the error member itself.
+func refusalIn(raw json.RawMessage) refusal {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return refusal{text: shorten(text)}
+	}
+	var e struct {
+		Message string `json:"message"`
+		Type    string `json:"type"`
+		Status  string `json:"status"`
+		Code    any    `json:"code"`
+		Details []struct {
+			Reason string `json:"reason"`
+		} `json:"details"`
+	}
+	if json.Unmarshal(raw, &e) != nil {
+		return refusal{text: shorten(string(raw))}
+	}
+	r := refusal{text: shorten(e.Message), kind: e.Type}
+	if r.kind == "" {
+		r.kind = e.Status
+	}
+	if s, ok := e.Code.(string); ok {
+		r.code = s
+	}
+	for _, d := range e.Details {
+		if d.Reason != "" {
+			r.code = d.Reason
+		}
+	}
+	return r
+}
+
+// refused turns an answer that is not a success into a fault.
+func refused(provider, model string, status int, header http.Header, body []byte) *fault.Error {
+	r := refusalOf(body)
+	if r.text == "" {
+		r.text = "no reason given"
+	}
+	kind := ofStatus(status, r)
+	f := fault.New(kind, "%s: HTTP %d: %s", provider, status, r.text).With("status", status)
+	switch kind {
+	case fault.Denied:
+		f = f.WithHint("the key of provider %s was refused: agents provider show %s says where it is taken from", provider, provider)
+	case fault.NotFound:
+		f = f.WithHint("agents provider models %s lists the models; %s is not among them, or not for this key", provider, model)
+	case fault.Unavailable:
+		if s, ok := retryAfter(header); ok {
+			f = f.With("retry_after", s)
+		}
 	}
 	return f
 }
 
 // ofStatus is the kind of an answer that is not 200.
-func ofStatus(status int, pe *fantasy.ProviderError) fault.Kind {
+func ofStatus(status int, r refusal) fault.Kind {
 	switch {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden, r.code == "API_KEY_INVALID":
 		return fault.Denied
-	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && code(pe.ResponseBody) == "insufficient_quota":
+	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && r.code == "insufficient_quota":
 		return fault.Exhausted
+	case status == http.StatusNotFound && (r.kind != "" || r.code != ""):
+		return fault.NotFound // the provider's own word, and not that of a wrong address
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
 		status == http.StatusTooManyRequests, status >= 500:
 		return fault.Unavailable
@@ -59,28 +121,22 @@ func ofStatus(status int, pe *fantasy.ProviderError) fault.Kind {
 	return fault.Invalid
 }
 
-// inBand is the kind of an error that came inside a stream, or of one below
-// HTTP. A broken stream may be whole the next time; a refusal will not.
-func inBand(pe *fantasy.ProviderError) fault.Kind {
-	if !pe.TransientError && strings.Contains(string(pe.ResponseBody), `"invalid_request_error"`) {
-		return fault.Invalid
+// inBand turns an error that came inside a stream into a fault. A broken stream
+// may be whole the next time; what the provider refuses will not be.
+func inBand(raw json.RawMessage) *fault.Error {
+	r := refusalIn(raw)
+	if r.text == "" {
+		r.text = "the provider says that it failed midway"
 	}
-	return fault.Unavailable
-}
-
-// code returns error.code of a dumped HTTP response, "" when there is none.
-func code(dump []byte) string {
-	_, body, _ := strings.Cut(string(dump), "\r\n\r\n")
-	var e struct {
-		Error struct {
-			Code any `json:"code"`
-		} `json:"error"`
+	switch {
+	case r.kind == "invalid_request_error", r.kind == "INVALID_ARGUMENT", r.code == "context_length_exceeded":
+		return fault.New(fault.Invalid, "%s", r.text)
+	case r.kind == "authentication_error", r.kind == "permission_error":
+		return fault.New(fault.Denied, "%s", r.text)
+	case r.kind == "billing_error", r.code == "insufficient_quota":
+		return fault.New(fault.Exhausted, "%s", r.text)
 	}
-	if json.Unmarshal([]byte(body), &e) != nil {
-		return ""
-	}
-	s, _ := e.Error.Code.(string)
-	return s
+	return fault.New(fault.Unavailable, "%s", r.text)
 }
 
 // retryAfter returns how many seconds the provider asks to wait. A date is

@@ -1,16 +1,20 @@
-// Package llm makes calls of language models over charm.land/fantasy.
+// Package llm makes calls of language models.
 //
-// A request is turned into the provider's format by fantasy and its SDK, sent
-// once, and answered by a stream. Below them sits our own transport (wire.go),
-// which keeps the bytes of both directions for the record, bounds the answer
-// and decides which headers leave the machine. It also reads every event of
-// the stream strictly before it lets it pass (sse.go, answer.go): only an
-// answer with a finish reason and the terminal event, whole to its last byte,
-// is a success, and tool calls are taken from there, as the model wrote them.
+// A request is written in the provider's own format (format.go and one file a
+// format), sent once, and answered by a stream. Every byte of both directions
+// is kept for the record; the texts of a request are in its body exactly as
+// they were composed, which the wire check of package evidence asks for. The
+// answer's events are read strictly (one reader a format): only an answer with
+// its reason to stop and its terminal event, whole to its last byte, is a
+// success, and tool calls are taken from there, as the model wrote them.
 // Everything else becomes a fault with a kind (error.go).
 //
+// The formats are written here, and not by the providers' own libraries: those
+// leave out parts of a tool's schema, round numbers, drop thinking, read the
+// environment and try again by themselves.
+//
 // Tool names are translated for the wire, which allows fewer characters, and
-// back (toolname.go).
+// back (toolname.go). Calls of one provider share a limiter (limit.go).
 //
 // It does not promise to try again: one Generate is one HTTP request, whatever
 // comes of it, and waiting and trying again is for the caller.
@@ -18,15 +22,14 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
-
-	"charm.land/fantasy"
-	"charm.land/fantasy/providers/openaicompat"
+	"time"
+	"unicode/utf8"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/fault"
@@ -36,40 +39,70 @@ import (
 // say.
 const MaxAnswer = 8 << 20
 
-// maxCalls is the most tool calls of one answer; what fantasy does for each
-// grows with the square of their number.
-const maxCalls = 2000
+// How long a provider may be silent when Config does not say: before its answer
+// begins, and within it.
+const (
+	FirstByte    = 5 * time.Minute
+	BetweenBytes = 2 * time.Minute
+)
 
-// Provider is one place that speaks OpenAI's Chat Completions.
+// Provider is one place where models are asked.
 type Provider struct {
-	BaseURL   string            // up to and without /chat/completions
-	Key       string            // sent as a bearer token; "" sends none
+	Format  Format
+	BaseURL string // what the format's path is put behind
+	// Key is asked at each call, so that a key is held no longer than it is
+	// needed; nil or "" sends none.
+	Key       func(context.Context) (string, error)
 	Transport http.RoundTripper // nil is the network
+	Limits    Limits
 	// Check reports whether the model can be asked; nil says yes to any.
 	Check func(model string) error
+	// Model says what is known of a model; nil knows nothing.
+	Model func(model string) ModelInfo
+}
+
+// ModelInfo is what a composer may know of a model.
+type ModelInfo struct {
+	MaxOutput int  // tokens of one answer; 0 is not known
+	Reasons   bool // it thinks before it answers
 }
 
 // Config is what New needs.
 type Config struct {
-	Providers map[string]Provider // by the name that requests ask for
-	MaxAnswer int64               // bytes of one answer; 0 is MaxAnswer
+	Providers    map[string]Provider // by the name that requests ask for
+	MaxAnswer    int64               // bytes of one answer; 0 is MaxAnswer
+	FirstByte    time.Duration       // 0 is FirstByte
+	BetweenBytes time.Duration       // 0 is BetweenBytes
+	Now          func() time.Time    // for the limiters; required where a provider has limits
 }
 
 // Model calls the models of several providers; it implements engine.Model and
 // is safe for use by several goroutines.
 type Model struct {
-	providers map[string]Provider
-	maxAnswer int64
-	network   http.RoundTripper
+	c        Config
+	network  http.RoundTripper
+	limiters map[string]*limiter
 }
 
 // New returns a Model over the providers.
 func New(c Config) *Model {
-	m := &Model{providers: maps.Clone(c.Providers), maxAnswer: c.MaxAnswer}
-	if m.maxAnswer <= 0 {
-		m.maxAnswer = MaxAnswer
+	c.Providers = maps.Clone(c.Providers)
+	if c.MaxAnswer <= 0 {
+		c.MaxAnswer = MaxAnswer
 	}
-	network := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4}
+	if c.FirstByte <= 0 {
+		c.FirstByte = FirstByte
+	}
+	if c.BetweenBytes <= 0 {
+		c.BetweenBytes = BetweenBytes
+	}
+	m := &Model{c: c, limiters: map[string]*limiter{}}
+	if c.Now != nil {
+		for name, p := range c.Providers {
+			m.limiters[name] = newLimiter(p.Limits, c.Now)
+		}
+	}
+	network := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute}
 	network.DisableCompression = true // the record is of what was on the wire
 	m.network = network
 	return m
@@ -89,40 +122,131 @@ func (m *Model) Generate(ctx context.Context, r actor.Request, progress func(tex
 	if err := m.Check(r.Provider, r.Model); err != nil {
 		return actor.Response{}, err
 	}
-	p := m.providers[r.Provider]
 	if err := ctx.Err(); err != nil {
 		return actor.Response{}, err
+	}
+	p := m.c.Providers[r.Provider]
+	d, ok := dialectOf(p.Format)
+	if !ok {
+		return actor.Response{}, fault.New(fault.Invalid, "provider %s: there is no format %q", r.Provider, p.Format)
 	}
 	names, err := newToolNames(r)
 	if err != nil {
 		return actor.Response{}, err
 	}
-	call, err := newCall(r, names)
+	body, err := compose(r, p, d)
 	if err != nil {
 		return actor.Response{}, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	w := &wire{next: p.Transport, key: p.Key, max: m.maxAnswer}
-	if w.next == nil {
-		w.next = m.network
+	x := &exchange{
+		provider: r.Provider, model: r.Model, dialect: d, next: p.Transport,
+		max: m.c.MaxAnswer, first: m.c.FirstByte, between: m.c.BetweenBytes,
 	}
-	defer w.close()
-	resp, err := stream(ctx, p, r, call, w, progress)
-	resp.Wire = actor.Wire{Request: w.request, Response: w.response.Bytes(), Attempts: w.attempts}
+	if x.next == nil {
+		x.next = m.network
+	}
+	if l := m.limiters[r.Provider]; l != nil {
+		if err := l.wait(ctx, r.Provider, len(body)); err != nil {
+			return actor.Response{}, err
+		}
+		x.told = l.told
+	}
+	a := d.reader()
+	h, err := p.headers(ctx, d)
 	if err != nil {
-		return actor.Response{Wire: resp.Wire}, err
+		return actor.Response{}, err
 	}
+	if err := x.run(ctx, joinURL(p.BaseURL, d.path(r.Model)), h, body, a, progress); err != nil {
+		return actor.Response{Wire: x.wire}, err
+	}
+	resp := a.response()
+	resp.Wire = x.wire
 	names.restore(resp.Message.ToolCalls)
 	return resp, nil
+}
+
+// headers are all that leaves besides the body.
+func (p Provider) headers(ctx context.Context, d dialect) (http.Header, error) {
+	h := http.Header{}
+	h.Set("Accept", d.accept)
+	h.Set("Content-Type", "application/json")
+	h.Set("User-Agent", "cleveragents")
+	for k, v := range d.headers {
+		h.Set(k, v)
+	}
+	if p.Key == nil {
+		return h, nil
+	}
+	key, err := p.Key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if key != "" {
+		d.sign(h, key)
+	}
+	return h, nil
+}
+
+// compose checks what no format can say, and writes the body.
+func compose(r actor.Request, p Provider, d dialect) ([]byte, error) {
+	for i, m := range r.Messages {
+		if err := checkMessage(m); err != nil {
+			return nil, fault.New(fault.Invalid, "message %d (%s): %w", i, m.Role, err)
+		}
+	}
+	for _, s := range r.Tools {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(s.Input, &object) != nil || object == nil {
+			return nil, fault.New(fault.Invalid, "tool %s: its input is not a JSON Schema object", s.Name)
+		}
+		if !utf8.ValidString(s.Description) {
+			return nil, fault.New(fault.Invalid, "tool %s: its description is not UTF-8", s.Name)
+		}
+	}
+	o := composeOptions{}
+	if p.Model != nil {
+		info := p.Model(r.Model)
+		o = composeOptions{maxOutput: info.MaxOutput, reasons: info.Reasons}
+	}
+	v, err := d.compose(r, o)
+	if err != nil {
+		return nil, err
+	}
+	return encode(v)
+}
+
+func checkMessage(m actor.Message) error {
+	text := m.Text()
+	if !utf8.ValidString(text) || !utf8.ValidString(m.Thinking) {
+		return errors.New("its text is not UTF-8")
+	}
+	for _, c := range m.ToolCalls {
+		if !utf8.ValidString(c.Arguments) {
+			return errors.New("the arguments of a call are not UTF-8")
+		}
+	}
+	switch m.Role {
+	case actor.System:
+		if strings.TrimSpace(text) == "" {
+			return errors.New("it is blank, and a blank system message says nothing")
+		}
+	case actor.ToolRole:
+		if m.ToolCallID == "" {
+			return errors.New("it does not say which call it answers")
+		}
+	case actor.User, actor.Assistant:
+	default:
+		return errors.New("unknown role")
+	}
+	return nil
 }
 
 // Check returns an error of kind NotFound, or what the provider says against
 // the model, when it cannot be asked.
 func (m *Model) Check(provider, model string) error {
-	p, ok := m.providers[provider]
+	p, ok := m.c.Providers[provider]
 	if !ok {
-		names := slices.Sorted(maps.Keys(m.providers))
+		names := slices.Sorted(maps.Keys(m.c.Providers))
 		return fault.New(fault.NotFound, "no provider %q is set up", provider).
 			WithHint("set up here: %s; the actor's provider says which one is asked", orNone(names))
 	}
@@ -137,66 +261,4 @@ func orNone(names []string) string {
 		return "none"
 	}
 	return strings.Join(names, ", ")
-}
-
-// stream sends the call and returns the answer once it is whole.
-func stream(ctx context.Context, p Provider, r actor.Request, call fantasy.Call, w *wire, progress func(string)) (actor.Response, error) {
-	lm, err := languageModel(ctx, p, r.Model, w)
-	if err != nil {
-		return actor.Response{}, fault.New(fault.Internal, "provider %s: %w", r.Provider, err)
-	}
-	parts, err := lm.Stream(ctx, call)
-	if err != nil {
-		return actor.Response{}, w.fault(ctx, r.Provider, err)
-	}
-	var text, thinking strings.Builder
-	for part := range parts {
-		switch part.Type {
-		case fantasy.StreamPartTypeTextDelta:
-			text.WriteString(part.Delta)
-			if progress != nil {
-				progress(part.Delta)
-			}
-		case fantasy.StreamPartTypeReasoningDelta:
-			thinking.WriteString(part.Delta)
-		case fantasy.StreamPartTypeError:
-			err = part.Error
-		}
-	}
-	if err == nil {
-		err = w.err
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return actor.Response{}, w.fault(ctx, r.Provider, err)
-	}
-	if err = w.answer.whole(); err == nil && w.answer.text.String() != text.String() {
-		err = errors.New("it reads as two different texts")
-	}
-	if err != nil {
-		return actor.Response{}, fault.New(fault.Unavailable, "%s: the answer is not whole: %w", r.Provider, err)
-	}
-	return w.answer.response(thinking.String()), nil
-}
-
-// languageModel returns fantasy's model with everything off that would act
-// without being asked: SDK retries, redirects, the Responses API.
-func languageModel(ctx context.Context, p Provider, model string, w *wire) (fantasy.LanguageModel, error) {
-	key := p.Key
-	if key == "" {
-		key = "none" // keeps the SDK from looking for one; wire takes it off again
-	}
-	client := &http.Client{Transport: w, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	provider, err := openaicompat.New(
-		openaicompat.WithBaseURL(strings.TrimSuffix(p.BaseURL, "/")),
-		openaicompat.WithAPIKey(key),
-		openaicompat.WithHTTPClient(client),
-		openaicompat.WithUserAgent("cleveragents"),
-	)
-	if err != nil {
-		return nil, fmt.Errorf("set up: %w", err)
-	}
-	return provider.LanguageModel(ctx, model)
 }

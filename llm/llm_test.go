@@ -40,12 +40,19 @@ func says(t testing.TB, yaml string) *llm.Model {
 
 // at returns a model behind a server at url.
 func at(url string) *llm.Model {
-	return llm.New(llm.Config{Providers: map[string]llm.Provider{"p": {BaseURL: url + "/v1", Key: "k-123"}}})
+	return llm.New(llm.Config{Providers: map[string]llm.Provider{"p": {BaseURL: url + "/v1", Key: key("k-123")}}})
+}
+
+func key(s string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return s, nil }
 }
 
 // body returns a model that answers with these bytes.
-func body(b io.Reader) *llm.Model {
-	return llm.New(llm.Config{Providers: map[string]llm.Provider{"p": {BaseURL: "http://x.invalid/v1", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+func body(b io.Reader) *llm.Model { return modelOf(llm.Chat, b) }
+
+// modelOf is the same in another format.
+func modelOf(f llm.Format, b io.Reader) *llm.Model {
+	return llm.New(llm.Config{Providers: map[string]llm.Provider{"p": {Format: f, BaseURL: "http://x.invalid/v1", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: 200, Status: "200 OK", Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(b), Request: r}, nil
 	})}}})
 }
@@ -329,8 +336,8 @@ func TestOnlyOurHeadersLeave(t *testing.T) {
 		t.Setenv(k, v)
 	}
 	var got []http.Header
-	m := func(key string) *llm.Model {
-		return llm.New(llm.Config{Providers: map[string]llm.Provider{"p": {BaseURL: "http://x.invalid/v1/", Key: key, Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	m := func(k string) *llm.Model {
+		return llm.New(llm.Config{Providers: map[string]llm.Provider{"p": {BaseURL: "http://x.invalid/v1/", Key: key(k), Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 			if r.URL.String() != "http://x.invalid/v1/chat/completions" {
 				t.Errorf("asked %s", r.URL)
 			}
@@ -338,12 +345,12 @@ func TestOnlyOurHeadersLeave(t *testing.T) {
 			return nil, errors.New("no answer")
 		})}}})
 	}
-	for _, key := range []string{"", "k"} {
-		if _, err := m(key).Generate(t.Context(), ask("p"), nil); !fault.Is(err, fault.Unavailable) {
+	for _, k := range []string{"", "k"} {
+		if _, err := m(k).Generate(t.Context(), ask("p"), nil); !fault.Is(err, fault.Unavailable) {
 			t.Fatal(err)
 		}
 	}
-	plain := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/json"}, "User-Agent": {"cleveragents"}}
+	plain := http.Header{"Accept": {"text/event-stream"}, "Content-Type": {"application/json"}, "User-Agent": {"cleveragents"}}
 	keyed := plain.Clone()
 	keyed.Set("Authorization", "Bearer k")
 	if diff := cmp.Diff([]http.Header{plain, keyed}, got); diff != "" {

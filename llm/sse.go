@@ -2,8 +2,9 @@ package llm
 
 import "bytes"
 
-// events reads the server-sent events of a buffer that grows, in the way of
-// fantasy's SDK: an event ends at an empty line, and only then counts.
+// events reads the server-sent events of a buffer that grows: an event ends at
+// an empty line, and only then counts. What an event is called is in its data,
+// too, so the data is all that is read.
 type events struct {
 	at      int // start of the first line that is not read
 	scanned int // no line ends between at and here
@@ -13,12 +14,12 @@ type events struct {
 
 // next returns the data of the next event that is complete in buf, which must
 // start with what it was called with before.
-func (e *events) next(buf []byte) (data []byte, ok bool) {
+func (e *events) next(buf []byte) (data []byte, ok bool, err error) {
 	for {
 		n := bytes.IndexByte(buf[e.scanned:], '\n')
 		if n < 0 {
 			e.scanned = len(buf)
-			return nil, false
+			return nil, false, nil
 		}
 		line := bytes.TrimSuffix(buf[e.at:e.scanned+n], []byte("\r"))
 		e.scanned += n + 1
@@ -27,7 +28,7 @@ func (e *events) next(buf []byte) (data []byte, ok bool) {
 			if e.has {
 				data = e.data
 				e.data, e.has = nil, false
-				return data, true
+				return data, true, nil
 			}
 			continue
 		}
@@ -42,3 +43,6 @@ func (e *events) next(buf []byte) (data []byte, ok bool) {
 		e.has = true
 	}
 }
+
+// rest reports whether the buffer ends within an event.
+func (e *events) rest(buf []byte) bool { return e.has || len(bytes.TrimSpace(buf[e.at:])) > 0 }

@@ -6,159 +6,193 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync"
+	"time"
 
+	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/fault"
 )
 
-// wire is the transport of one call. It keeps the bytes of the request and of
-// the answer, and stops an answer that is too long.
-type wire struct {
-	next http.RoundTripper
-	key  string
-	max  int64
+// maxRefusal bounds what is read of an answer that is no success.
+const maxRefusal = 64 << 10
 
-	attempts int
-	request  []byte
-	status   int
-	header   http.Header
-	response bytes.Buffer
-	answer   *answer // what the response says so far
-	body     io.Closer
-	err      error // what the transport itself failed with
+// errSilent is why a call ends whose provider says nothing for too long.
+var errSilent = errors.New("the provider went silent")
+
+// exchange is one request and its answer on the wire.
+type exchange struct {
+	provider string
+	model    string
+	dialect  dialect
+	next     http.RoundTripper
+	max      int64
+	first    time.Duration // the longest silence before the answer begins
+	between  time.Duration // and within it
+	told     func(http.Header, int)
+
+	wire actor.Wire
 }
 
-// RoundTrip sends the request with only the headers that have to be sent: the
-// SDK adds more, some of them out of the environment of the process.
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	w.attempts++
-	w.close()
-	w.response.Reset()
-	var err error
-	if w.request, err = readBody(r); err != nil {
-		return nil, w.failed(err)
-	}
-	out := r.Clone(r.Context())
-	out.Header = http.Header{}
-	for _, k := range []string{"Accept", "Content-Type", "User-Agent"} {
-		if v := r.Header.Get(k); v != "" {
-			out.Header.Set(k, v)
-		}
-	}
-	if w.key != "" {
-		out.Header.Set("Authorization", "Bearer "+w.key)
-	}
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(w.request)), nil }
-	out.Body, _ = out.GetBody()
-	out.ContentLength = int64(len(w.request))
-	resp, err := w.next.RoundTrip(out)
+// run sends the body and reads the answer into a. Every error is a fault, but
+// that of a context that ended.
+func (x *exchange) run(ctx context.Context, url string, header http.Header, body []byte, a reader, progress func(string)) error {
+	x.wire.Request, x.wire.Attempts = body, 1
+	watched, stop := watch(ctx, x.first)
+	defer stop.end()
+	req, err := http.NewRequestWithContext(watched, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return nil, w.failed(err)
+		return fault.New(fault.Invalid, "%s: %w", x.provider, err)
 	}
-	w.status, w.header, w.body = resp.StatusCode, resp.Header, resp.Body
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		return nil, w.failed(fault.New(fault.Invalid, "%s sends us on to %q", r.URL.Host, resp.Header.Get("Location")).
-			WithHint("set the provider's base URL to where it really is"))
+	req.Header = header
+	resp, err := x.next.RoundTrip(req)
+	if err != nil {
+		return x.broken(ctx, watched, err)
 	}
-	w.answer = newAnswer()
-	resp.Body = &recording{wire: w, from: resp.Body, stream: resp.StatusCode < 300}
-	return resp, nil
-}
-
-func readBody(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
-		return nil, nil
+	defer resp.Body.Close()
+	// A read that hangs ends with the context, whatever the transport does.
+	defer context.AfterFunc(watched, func() { resp.Body.Close() })()
+	if x.told != nil {
+		x.told(resp.Header, resp.StatusCode)
 	}
-	defer r.Body.Close()
-	return io.ReadAll(r.Body)
-}
-
-func (w *wire) failed(err error) error {
-	if w.err == nil {
-		w.err = err
+	stop.in(x.between)
+	if resp.StatusCode >= 300 {
+		return x.refusal(ctx, watched, resp)
+	}
+	err = x.read(resp.Body, a, stop, progress)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case context.Cause(watched) == errSilent:
+		return x.broken(ctx, watched, errSilent)
 	}
 	return err
 }
 
-// close lets go of the connection; fantasy does not.
-func (w *wire) close() {
-	if w.body != nil {
-		w.body.Close()
-		w.body = nil
+// refusal reads an answer that is no success. A redirect is one: it would take
+// the key to somewhere else.
+func (x *exchange) refusal(ctx, watched context.Context, resp *http.Response) error {
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	x.wire.Response = b
+	if err != nil && len(b) == 0 {
+		return x.broken(ctx, watched, err)
 	}
+	if resp.StatusCode < 400 {
+		return fault.New(fault.Invalid, "%s: %s sends us on to %q", x.provider, resp.Request.URL.Host, resp.Header.Get("Location")).
+			WithHint("set the provider's base URL to where it really is")
+	}
+	return refused(x.provider, x.model, resp.StatusCode, resp.Header, b)
 }
 
-// fault says what the failure of this call means. What the transport saw comes
-// first: everything above it only has it second hand.
-func (w *wire) fault(ctx context.Context, provider string, err error) error {
-	if e := ctx.Err(); e != nil {
-		return e
+// broken is a connection that could not be made, or did not hold.
+func (x *exchange) broken(ctx, watched context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if context.Cause(watched) == errSilent {
+		err = errSilent
 	}
 	var f *fault.Error
-	if w.err != nil && errors.As(w.err, &f) {
-		c := *f
-		c.Msg = provider + ": " + f.Msg
-		return &c
+	if errors.As(err, &f) { // of a transport that is ours
+		return err
 	}
-	return providerFault(provider, err, w.status, w.header)
+	return fault.New(fault.Unavailable, "%s: %s", x.provider, shorten(err.Error()))
 }
 
-// recording is an answer's body that is kept while it is read. Of a stream it
-// lets only lines pass whose events were checked.
-type recording struct {
-	wire     *wire
-	from     io.ReadCloser
-	stream   bool
-	events   events
-	checked  int // bytes of the record that may pass
-	released int // and that have passed
-	err      error
-	buf      [8 << 10]byte
-}
-
-// Read gives the next bytes that may pass.
-func (b *recording) Read(p []byte) (int, error) {
-	for b.released == b.checked {
-		if b.err != nil {
-			return 0, b.err
-		}
-		b.fill()
+// read takes the answer to its end, event by event, and keeps every byte.
+func (x *exchange) read(from io.Reader, a reader, stop *silence, progress func(string)) error {
+	var kept bytes.Buffer
+	defer func() { x.wire.Response = kept.Bytes() }()
+	var events framing = &events{}
+	if x.dialect.framed {
+		events = &frames{}
 	}
-	n := copy(p, b.wire.response.Bytes()[b.released:b.checked])
-	b.released += n
-	return n, nil
-}
-
-// fill records what comes next and checks it. Past the limit it fails.
-func (b *recording) fill() {
-	n, err := b.from.Read(b.buf[:])
-	if err != nil && err != io.EOF {
-		b.wire.failed(err)
-	}
-	b.err = err
-	left := b.wire.max - int64(b.wire.response.Len())
-	if int64(n) > left {
-		b.wire.response.Write(b.buf[:left])
-		b.err = b.wire.failed(fault.New(fault.Exhausted, "the model answered more than %s", size(b.wire.max)).
-			WithHint("set the actor's max_tokens, or ask for less at once"))
-		return
-	}
-	b.wire.response.Write(b.buf[:n])
-	if !b.stream {
-		b.checked = b.wire.response.Len()
-		return
-	}
+	var buf [16 << 10]byte
 	for {
-		data, ok := b.events.next(b.wire.response.Bytes())
-		if !ok {
-			break
+		n, err := from.Read(buf[:])
+		stop.in(x.between)
+		if left := x.max - int64(kept.Len()); int64(n) > left {
+			kept.Write(buf[:left])
+			return fault.New(fault.Exhausted, "%s: the model answered more than %s", x.provider, size(x.max)).
+				WithHint("set the actor's max_tokens, or ask for less at once")
 		}
-		if err := b.wire.answer.event(data); err != nil {
-			b.err = b.wire.failed(err)
-			return
+		kept.Write(buf[:n])
+		for {
+			data, ok, ferr := events.next(kept.Bytes())
+			if ferr != nil {
+				return x.notWhole(ferr)
+			}
+			if !ok {
+				break
+			}
+			text, eerr := a.event(data)
+			if eerr != nil {
+				return x.named(eerr)
+			}
+			if text != "" && progress != nil {
+				progress(text)
+			}
+		}
+		switch {
+		case err == io.EOF && events.rest(kept.Bytes()):
+			return x.notWhole(io.ErrUnexpectedEOF)
+		case err == io.EOF:
+			if werr := a.whole(); werr != nil {
+				return x.notWhole(werr)
+			}
+			return nil
+		case err != nil:
+			return fault.New(fault.Unavailable, "%s: the answer broke off: %s", x.provider, shorten(err.Error()))
 		}
 	}
-	b.checked = b.events.at
 }
 
-// Close closes the body.
-func (b *recording) Close() error { return b.from.Close() }
+func (x *exchange) notWhole(err error) error {
+	if f := (*fault.Error)(nil); errors.As(err, &f) {
+		return x.named(err)
+	}
+	return fault.New(fault.Unavailable, "%s: the answer is not whole: %w", x.provider, err)
+}
+
+// named puts the provider's name before what a reader says.
+func (x *exchange) named(err error) error {
+	f := *fault.As(err)
+	f.Msg = x.provider + ": " + f.Msg
+	return &f
+}
+
+// framing cuts a stream into events.
+type framing interface {
+	// next returns the next event that is complete in buf, which begins with
+	// what it was called with before.
+	next(buf []byte) (data []byte, ok bool, err error)
+	// rest reports whether something is left that is no whole event.
+	rest(buf []byte) bool
+}
+
+// silence ends a call when nothing comes for too long.
+type silence struct {
+	cancel context.CancelCauseFunc
+	mu     sync.Mutex
+	timer  *time.Timer
+}
+
+func watch(ctx context.Context, d time.Duration) (context.Context, *silence) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	s := &silence{cancel: cancel}
+	s.timer = time.AfterFunc(d, func() { cancel(errSilent) })
+	return ctx, s
+}
+
+// in says that something came, and how long the next may take.
+func (s *silence) in(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Reset(d)
+}
+
+func (s *silence) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Stop()
+	s.cancel(nil)
+}

@@ -2,29 +2,27 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/fault"
 )
 
-// answer is a whole stream of OpenAI's chat completion chunks, read strictly.
-type answer struct {
-	text    strings.Builder
-	refusal strings.Builder
-	done    bool
-	model   string
-	finish  string
-	calls   []*streamedCall
-	latest  map[int]*streamedCall // the last call of each index
-	usage   *chunkUsage
+// chatReader reads a stream of chat completion chunks.
+type chatReader struct {
+	oneWay   bool // thinking is told and not sent back
+	thinking strings.Builder
+	text     strings.Builder
+	refusal  strings.Builder
+	done     bool
+	model    string
+	finish   string
+	calls    []*streamedCall
+	latest   map[int]*streamedCall // the last call of each index
+	usage    *chunkUsage
 }
 
 type streamedCall struct {
@@ -40,11 +38,14 @@ type chunk struct {
 		Delta struct {
 			Content   string      `json:"content"`
 			Refusal   string      `json:"refusal"`
+			Reasoning string      `json:"reasoning_content"`
+			Thinking  string      `json:"reasoning"` // as some servers call it
 			ToolCalls []callDelta `json:"tool_calls"`
 		} `json:"delta"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
-	Usage *chunkUsage `json:"usage"`
+	Usage *chunkUsage     `json:"usage"`
+	Error json.RawMessage `json:"error"`
 }
 
 type callDelta struct {
@@ -60,30 +61,41 @@ type chunkUsage struct {
 	Prompt     int64 `json:"prompt_tokens"`
 	Completion int64 `json:"completion_tokens"`
 	Details    *struct {
-		Cached *int64 `json:"cached_tokens"`
+		Cached  *int64 `json:"cached_tokens"`
+		Written *int64 `json:"cache_write_tokens"` // OpenRouter's
 	} `json:"prompt_tokens_details"`
+	Spent *struct {
+		Reasoning *int64 `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
 }
 
-func newAnswer() *answer { return &answer{latest: map[int]*streamedCall{}} }
+func newChatReader() reader { return &chatReader{latest: map[int]*streamedCall{}} }
 
-// event adds one event. It is called before fantasy and its SDK see the event,
-// and refuses what they cannot take: the SDK makes lists as long as an index
-// says, and what fantasy does for each call grows with their number.
-func (a *answer) event(data []byte) error {
+// newOpenAIChatReader is for those who do not take reasoning back.
+func newOpenAIChatReader() reader {
+	return &chatReader{latest: map[int]*streamedCall{}, oneWay: true}
+}
+
+// event adds one event.
+func (a *chatReader) event(data []byte) (string, error) {
 	if a.done {
-		return nil
+		return "", nil
 	}
 	if bytes.HasPrefix(data, []byte("[DONE]")) {
 		a.done = true
-		return nil
+		return "", nil
 	}
 	if err := checkEvent(data); err != nil {
-		return err
+		return "", err
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		return fault.New(fault.Unavailable, "an event is not valid: %w", err)
+		return "", fault.New(fault.Unavailable, "an event is not valid: %w", err)
 	}
+	if isError(c.Error) {
+		return "", inBand(c.Error)
+	}
+	added := ""
 	if c.Model != "" {
 		a.model = c.Model
 	}
@@ -92,9 +104,11 @@ func (a *answer) event(data []byte) error {
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
-			return fault.New(fault.Unavailable, "it has more than one choice")
+			return "", fault.New(fault.Unavailable, "it has more than one choice")
 		}
+		added += ch.Delta.Content
 		a.text.WriteString(ch.Delta.Content)
+		a.thinking.WriteString(cmp.Or(ch.Delta.Reasoning, ch.Delta.Thinking))
 		a.refusal.WriteString(ch.Delta.Refusal)
 		for _, d := range ch.Delta.ToolCalls {
 			a.add(d)
@@ -104,60 +118,14 @@ func (a *answer) event(data []byte) error {
 		}
 	}
 	if len(a.calls) > maxCalls {
-		return tooManyCalls()
+		return "", tooManyCalls()
 	}
-	return nil
-}
-
-func tooManyCalls() error {
-	return fault.New(fault.Exhausted, "the model makes more than %d tool calls at once", maxCalls)
-}
-
-// checkEvent checks that data is one JSON value without a second member of a
-// name, and that no index in it is past the calls that are taken, however its
-// name is written.
-func checkEvent(data []byte) error {
-	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowInvalidUTF8(true)) // a character may come in two halves
-	for depth, first := 0, true; first || depth > 0; first = false {
-		t, err := d.ReadToken()
-		if err != nil {
-			return fault.New(fault.Unavailable, "an event is not valid: %w", err)
-		}
-		switch t.Kind() {
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		case '"':
-			kind, n := d.StackIndex(d.StackDepth())
-			if kind != '{' || n%2 == 0 || !strings.EqualFold(t.String(), "index") {
-				continue
-			}
-			if k := d.PeekKind(); k != '0' && k != '"' {
-				continue
-			}
-			v, err := d.ReadValue()
-			if err != nil {
-				return fault.New(fault.Unavailable, "an event is not valid: %w", err)
-			}
-			i, err := strconv.Atoi(string(v))
-			if err != nil || i < 0 {
-				return fault.New(fault.Unavailable, "an event has the index %.20s", v)
-			}
-			if i >= maxCalls {
-				return tooManyCalls()
-			}
-		}
-	}
-	if _, err := d.ReadToken(); !errors.Is(err, io.EOF) {
-		return fault.New(fault.Unavailable, "an event is more than one JSON value")
-	}
-	return nil
+	return added, nil
 }
 
 // whole checks that nothing can be missing: every event was valid, there is a
 // finish reason, and [DONE] came with the line ends that close its event.
-func (a *answer) whole() error {
+func (a *chatReader) whole() error {
 	switch {
 	case a.finish == "":
 		return errors.New("it ends without a finish reason")
@@ -175,7 +143,7 @@ func (a *answer) whole() error {
 // call when its index is new, or when it has a name and an id other than the
 // call at its index: some providers number every call 0. One without an index
 // continues the last call, unless it has a name and an id.
-func (a *answer) add(d callDelta) {
+func (a *chatReader) add(d callDelta) {
 	index := max(len(a.calls)-1, 0)
 	if d.Index != nil {
 		index = *d.Index
@@ -199,12 +167,15 @@ func (a *answer) add(d callDelta) {
 }
 
 // response returns the answer in our words.
-func (a *answer) response(thinking string) actor.Response {
+func (a *chatReader) response() actor.Response {
 	r := actor.Response{
-		Message: actor.Message{Role: actor.Assistant, Thinking: thinking},
+		Message: actor.Message{Role: actor.Assistant, Thinking: a.thinking.String()},
 		Stop:    a.stop(),
 		Usage:   actor.Usage{Input: -1, Output: -1, CacheRead: -1, CacheWrite: -1, Reasoning: -1},
 		Model:   a.model,
+	}
+	if a.oneWay {
+		r.Message.Thinking, r.Thoughts = "", r.Message.Thinking
 	}
 	text := a.text.String()
 	if text == "" {
@@ -223,11 +194,18 @@ func (a *answer) response(thinking string) actor.Response {
 			r.Usage.CacheRead = *u.Details.Cached
 			r.Usage.Input = max(u.Prompt-*u.Details.Cached, 0) // so that no token is counted twice
 		}
+		if u.Details != nil && u.Details.Written != nil {
+			r.Usage.CacheWrite = *u.Details.Written
+			r.Usage.Input = max(r.Usage.Input-*u.Details.Written, 0)
+		}
+		if u.Spent != nil && u.Spent.Reasoning != nil {
+			r.Usage.Reasoning = *u.Spent.Reasoning
+		}
 	}
 	return r
 }
 
-func (a *answer) stop() actor.StopReason {
+func (a *chatReader) stop() actor.StopReason {
 	switch {
 	case a.finish == "length":
 		return actor.StopLength
@@ -237,21 +215,4 @@ func (a *answer) stop() actor.StopReason {
 		return actor.StopTools
 	}
 	return actor.StopEnd
-}
-
-// uniqueIDs counts how often each id was given out.
-type uniqueIDs struct{ taken map[string]int }
-
-// of returns id, or one made from it when it is empty or taken.
-func (u uniqueIDs) of(id string, i int) string {
-	if id == "" {
-		id = fmt.Sprintf("call-%d", i)
-	}
-	out := id
-	for u.taken[out] > 0 {
-		u.taken[id]++
-		out = fmt.Sprintf("%s-%d", id, u.taken[id])
-	}
-	u.taken[out]++
-	return out
 }
