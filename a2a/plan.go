@@ -13,7 +13,7 @@ import (
 )
 
 func planOps() []Info {
-	return append(slices.Concat(planFollowOps(), planMarkOps(), planSteerOps()), PlanUse().info(), PlanList().info(), PlanShow().info(), PlanStatus().info(), PlanStrategize().info(), PlanExecute().info(), PlanApply().info(), PlanResume().info(), PlanPause().info(), PlanCancel().info(), PlanTree().info(), PlanExplain().info(), PlanDiff().info())
+	return append(slices.Concat(planFollowOps(), planMarkOps(), planSteerOps(), planCarryOps()), PlanUse().info(), PlanList().info(), PlanShow().info(), PlanStatus().info(), PlanStrategize().info(), PlanExecute().info(), PlanApply().info(), PlanResume().info(), PlanPause().info(), PlanCancel().info(), PlanTree().info(), PlanExplain().info(), PlanDiff().info())
 }
 
 // PlanUse makes a plan from an action.
@@ -195,6 +195,7 @@ type PlanView struct {
 	Plan        PlanDetail                  `json:"plan"`
 	Held        bool                        `json:"held"`
 	Labels      map[string]string           `json:"labels,omitempty"`
+	Imported    bool                        `json:"imported,omitempty"`
 	Next        []string                    `json:"next,omitempty"`
 	Approvals   []plan.Approval             `json:"approvals"`
 	Checkpoints []plan.Checkpoint           `json:"checkpoints"`

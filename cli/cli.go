@@ -40,9 +40,20 @@ type Env struct {
 	Getwd    func() (string, error)
 	ReadFile func(path string) ([]byte, error) // regular files; may stop after decode.MaxBytes+1
 	IsDir    func(path string) bool            // nil says yes
+	// Create makes a new file; one that is there is fault.Exists. OpenFile opens
+	// a regular file. Nil says that there are no files.
+	Create   func(path string) (NewFile, error)
+	OpenFile func(path string) (io.ReadSeekCloser, error)
 	// Signals carries what a person sends with Ctrl-C. May be nil.
 	Signals <-chan os.Signal
 	Version Version
+}
+
+// NewFile is a file that is being written. Close keeps it and is the last word
+// of whether it is whole; Discard removes it.
+type NewFile interface {
+	io.WriteCloser
+	Discard()
 }
 
 // Options say where the program keeps its data; "" means the default place.

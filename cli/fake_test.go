@@ -78,10 +78,15 @@ func newWorld(answers map[string]any) *world {
 			}
 			return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
 		},
-		Version: Version{Version: "1.2.3", Commit: "abcdef", Go: "go1.26"},
+		OpenFile: func(string) (io.ReadSeekCloser, error) { return nopSeeker{strings.NewReader("")}, nil },
+		Version:  Version{Version: "1.2.3", Commit: "abcdef", Go: "go1.26"},
 	}
 	return w
 }
+
+type nopSeeker struct{ *strings.Reader }
+
+func (nopSeeker) Close() error { return nil }
 
 // terminal makes all three streams a terminal.
 func (w *world) terminal() *world {

@@ -8,5 +8,5 @@ func newPlanGroup(a *app) *cobra.Command {
 		newPlanUse(a), newPlanList(a), newPlanShow(a), newPlanStatus(a),
 		newPlanStrategize(a), newPlanExecute(a), newPlanApply(a), newPlanResume(a),
 		newPlanPause(a), newPlanCancel(a), newPlanTree(a), newPlanExplain(a), newPlanDiff(a),
-		newPlanPrompt(a), newPlanRetry(a), newPlanRename(a), newPlanLabel(a), newPlanArchive(a), newPlanLogs(a), newPlanWatch(a), newPlanWait(a))
+		newPlanExport(a), newPlanImport(a), newPlanPrompt(a), newPlanRetry(a), newPlanRename(a), newPlanLabel(a), newPlanArchive(a), newPlanLogs(a), newPlanWatch(a), newPlanWait(a))
 }

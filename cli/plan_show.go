@@ -61,6 +61,9 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	}
 	p.field("profile", x.Profile.Name+" (set by "+x.ProfileBy+")")
 	p.field("attempt", x.Attempt)
+	if v.Imported {
+		p.field("imported", "history of another place")
+	}
 	p.field("labels", labelWords(v.Labels))
 	p.field("decisions", v.Decisions)
 	p.field("validations", gating(p.styles, v))

@@ -27,6 +27,7 @@ func readers() map[string][]string {
 		"plan/apply": {"plan", "apply"}, "plan/resume": {"plan", "resume"}, "plan/pause": {"plan", "pause"}, "plan/cancel": {"plan", "cancel", "7K3MQX"},
 		"plan/tree": {"plan", "tree", "--show-superseded"}, "plan/explain": {"plan", "explain", "NEW1"}, "plan/diff": {"plan", "diff"},
 		"plan/retry":  {"plan", "retry"},
+		"plan/export": {"plan", "export", "-o", "fix.tar.zst"}, "plan/import": {"plan", "import", "fix.tar.zst"},
 		"plan/prompt": {"plan", "prompt", "7K3MQX", "keep it short"},
 		"plan/rename": {"plan", "rename", "7K3MQX", "better"}, "plan/label": {"plan", "label", "7K3MQX", "team=red", "old-"}, "plan/archive": {"plan", "archive", "7K3MQX"},
 		"plan/logs": {"plan", "logs"}, "plan/watch": {"plan", "watch"}, "plan/wait": {"plan", "wait", "7K3MQX"},

@@ -158,6 +158,8 @@ func answers() map[string]any {
 		}},
 		"plan/watch": done, "plan/wait": a2a.WaitView{Plans: []a2a.WaitedPlan{{Reached: true, Outcome: done}, {Reached: true, Outcome: ready}}},
 		"plan/retry":  done,
+		"plan/export": a2a.ExportView{Plan: done.Plan, Rows: 42, Artifacts: true, Redacted: true, Blobs: 17, Missing: []string{"beef"}},
+		"plan/import": a2a.ImportView{Plan: archived, Project: "local/shop", Rows: 42, Blobs: 17},
 		"plan/prompt": a2a.PromptView{Plan: ready.Plan, Messages: 2, Next: stopped.Next},
 		"plan/rename": ready.Plan, "plan/label": labelled, "plan/archive": archived,
 		"status/show": a2a.StatusView{

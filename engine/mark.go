@@ -47,14 +47,8 @@ const (
 // Label sets the labels of set on the plan and takes those of remove away; one
 // that is not there is no error.
 func (e *Engine) Label(ctx context.Context, id ident.PlanID, set map[string]string, remove []string) error {
-	for key, value := range set {
-		switch {
-		case !labelKey.MatchString(key):
-			return fault.New(fault.Invalid, "%q is no name of a label", key).
-				WithHint("1 to 63 letters, digits, dots, dashes, underscores and slashes, a letter or digit at both ends")
-		case value == "" || len(value) > maxLabelValue || !utf8.ValidString(value):
-			return fault.New(fault.Invalid, "the value of label %s must be a text of 1 to %d bytes", key, maxLabelValue)
-		}
+	if err := CheckLabels(set); err != nil {
+		return err
 	}
 	return e.Store.Update(ctx, func(tx Tx) error {
 		if _, err := tx.Plan(id); err != nil {
@@ -76,6 +70,23 @@ func (e *Engine) Label(ctx context.Context, id ident.PlanID, set map[string]stri
 		}
 		return err
 	})
+}
+
+// CheckLabels refuses labels that a plan cannot have.
+func CheckLabels(set map[string]string) error {
+	if len(set) > maxLabels {
+		return fault.New(fault.Invalid, "a plan has at most %d labels", maxLabels)
+	}
+	for key, value := range set {
+		switch {
+		case !labelKey.MatchString(key):
+			return fault.New(fault.Invalid, "%q is no name of a label", key).
+				WithHint("1 to 63 letters, digits, dots, dashes, underscores and slashes, a letter or digit at both ends")
+		case value == "" || len(value) > maxLabelValue || !utf8.ValidString(value):
+			return fault.New(fault.Invalid, "the value of label %s must be a text of 1 to %d bytes", key, maxLabelValue)
+		}
+	}
+	return nil
 }
 
 // Archive hides a plan that has ended from lists, or shows it again.

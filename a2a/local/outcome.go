@@ -54,6 +54,10 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 	if err != nil {
 		return out, err
 	}
+	if out.Plan.Imported { // history: nothing goes on
+		out.Changed, err = f.statsOf(ctx, p, true)
+		return out, err
+	}
 	out.Next = f.next(p, out.Approvals)
 	if p.Fault != "" && (p.State == plan.Errored || p.State == plan.Paused || p.State == plan.Blocked || p.State == plan.Constrained) {
 		out.Fault = &a2a.FaultView{Kind: p.Fault, Message: p.Reason}
@@ -67,13 +71,21 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 	if p.State == plan.Cancelled {
 		out.Fault = &a2a.FaultView{Kind: fault.Cancelled.String(), Message: p.Reason}
 	}
-	d, err := f.diff(ctx, p, nil)
-	if err != nil {
+	if out.Changed, err = f.statsOf(ctx, p, false); err != nil {
 		return out, err
 	}
-	out.Changed = stats(d)
 	out.Answer, err = f.answer(ctx, p)
 	return out, err
+}
+
+// statsOf is how much the plan changes. Of an imported plan the files may have
+// stayed where it was made.
+func (f *Facade) statsOf(ctx context.Context, p plan.Plan, imported bool) ([]a2a.FileStat, error) {
+	d, err := f.diff(ctx, p, nil)
+	if imported && fault.Is(err, fault.NotFound) {
+		return []a2a.FileStat{}, nil
+	}
+	return stats(d), err
 }
 
 // answer is what an actor said last in a plan that changes nothing, once it is

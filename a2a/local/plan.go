@@ -31,6 +31,8 @@ func (f *Facade) planHandlers() []a2a.Handler {
 		a2a.Handle(a2a.PlanLogs(), f.planLogs),
 		a2a.Handle(a2a.PlanWatch(), f.planWatch),
 		a2a.Handle(a2a.PlanWait(), f.planWait),
+		a2a.Handle(a2a.PlanExport(), f.planExport),
+		a2a.Handle(a2a.PlanImport(), f.planImport),
 		a2a.Handle(a2a.PlanPrompt(), f.planPrompt),
 		a2a.Handle(a2a.PlanRetry(), f.planRetry),
 		a2a.Handle(a2a.PlanRename(), f.planRename),
@@ -220,7 +222,7 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 		if err != nil {
 			return err
 		}
-		v.Held, v.Labels = s.Held, s.Labels
+		v.Held, v.Labels, v.Imported = s.Held, s.Labels, s.Imported
 		if v.Approvals, err = tx.Approvals(id, false); err != nil {
 			return err
 		}
@@ -258,12 +260,12 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 			v.Unpriced++
 		}
 	}
-	d, err := f.diff(ctx, p, nil)
-	if err != nil {
+	if v.Changed, err = f.statsOf(ctx, p, v.Imported); err != nil {
 		return v, err
 	}
-	v.Changed = stats(d)
-	v.Next = f.next(p, open(v.Approvals))
+	if !v.Imported {
+		v.Next = f.next(p, open(v.Approvals))
+	}
 	return v, nil
 }
 

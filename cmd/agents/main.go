@@ -46,6 +46,8 @@ func run() int {
 		Getwd:     os.Getwd,
 		ReadFile:  readFile,
 		IsDir:     isDir,
+		Create:    createFile,
+		OpenFile:  openFile,
 		Signals:   signals,
 		Version:   version(),
 	})
