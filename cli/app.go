@@ -32,10 +32,10 @@ type app struct {
 
 // globals are the flags that every command takes.
 type globals struct {
-	format, dataDir, cwd, color, project string
-	noColor, yes, noInput, wait, quiet   bool
-	verbose                              int
-	timeout                              time.Duration
+	format, dataDir, cwd, color, project     string
+	noColor, yes, noInput, wait, quiet, wide bool
+	verbose                                  int
+	timeout                                  time.Duration
 }
 
 func newApp(env Env, args []string) *app {
@@ -67,6 +67,7 @@ func (a *app) bind(root *cobra.Command) {
 	f.BoolVar(&g.noInput, "no-input", false, "never ask; a tool that needs approval is refused (default: true without a terminal)")
 	f.BoolVar(&g.wait, "wait", false, "let the new plan go on as far as its profile allows")
 	f.DurationVar(&g.timeout, "timeout", 0, "pause the plan or give up after this time, such as 10m; exit 124")
+	f.BoolVar(&g.wide, "wide", false, "wrap nothing, leave nothing out, show whole ids")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no suggestions")
 	f.CountVarP(&g.verbose, "verbose", "v", "also show model calls, model text and the facts of an error")
 	f.StringVar(&g.color, "color", "auto", "colours: auto, always or never")
@@ -89,7 +90,7 @@ func (a *app) settle(cmd *cobra.Command) error {
 	}
 	if cmd.Runnable() && !cmd.HasSubCommands() {
 		uses := strings.Split(cmd.Annotations[noteUses], ",")
-		for _, f := range []string{"project", "wait"} {
+		for _, f := range limitedFlags() {
 			if cmd.Flags().Changed(f) && !slices.Contains(uses, f) {
 				return usage(name, "--%s means nothing to %q", f, name)
 			}
@@ -105,6 +106,9 @@ func (a *app) settle(cmd *cobra.Command) error {
 	}
 	return a.settleDir()
 }
+
+// limitedFlags are the global flags that mean something to some commands only.
+func limitedFlags() []string { return []string{"project", "wait", "wide"} }
 
 func (a *app) settleFormat(command string) error {
 	text := a.flags.format

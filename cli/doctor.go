@@ -61,11 +61,11 @@ func findings(p *printer, all []a2a.Finding) {
 		}
 		rows = append(rows, []any{level, f.Name, detail})
 	}
+	p.all = true // a way out must not be cut
 	p.rows([]string{"level", "check", "detail"}, rows)
-	for _, f := range all { // a table cuts long lines, and a way out must not be cut
+	for _, f := range all {
 		if f.Fix != "" && p.format != Plain {
-			p.field(f.Name, f.Detail)
-			p.field("fix", f.Fix)
+			p.field("fix "+f.Name, f.Fix)
 		}
 	}
 }

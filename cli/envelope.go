@@ -105,9 +105,14 @@ func (a *app) writeResult(err error) error {
 	return werr
 }
 
-// printer returns a printer for the result.
+// printer returns a printer for the result. Rich is laid out for the terminal,
+// a table where there is one.
 func (a *app) printer() *printer {
-	return &printer{format: a.format, width: a.width(), styles: styles{on: a.format == Rich && a.color(a.env.StdoutTTY)}}
+	p := &printer{format: a.format, all: a.flags.wide || a.flags.verbose > 0, styles: styles{on: a.format == Rich && a.color(a.env.StdoutTTY)}}
+	if !a.flags.wide && (a.format == Rich || a.format == Table && a.env.StdoutTTY) {
+		p.width = a.width()
+	}
+	return p
 }
 
 // say writes one line for a person to standard error. A terminal that is gone

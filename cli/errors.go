@@ -49,7 +49,7 @@ func (a *app) writeError(err error) {
 	}
 	if err != nil {
 		e := fault.As(err)
-		_, _ = fmt.Fprintf(a.env.Stderr, "%s %s\n", st.bad("error:"), escapeText(e.Msg))
+		_, _ = fmt.Fprintf(a.env.Stderr, "%s %s\n", st.bad("error:"), a.onTerminal(string(escapeText(e.Msg)), len("error: ")))
 		if a.flags.verbose > 0 {
 			for _, k := range slices.Sorted(maps.Keys(e.Details)) {
 				a.say("  %s: %v", k, e.Details[k])
@@ -65,6 +65,16 @@ func (a *app) writeError(err error) {
 	for _, n := range a.out.next {
 		a.say("%s %s", st.note("next:"), n)
 	}
+}
+
+// onTerminal wraps a text that goes to standard error where that is a terminal;
+// the first line begins at a column. Commands are not wrapped: a person copies
+// them.
+func (a *app) onTerminal(text string, column int) string {
+	if !a.env.StderrTTY || strings.Contains(text, "\n") {
+		return text
+	}
+	return strings.Join(wrap(text, max(a.width()-column, leastColumn)), "\n"+strings.Repeat(" ", column))
 }
 
 // usage makes an error about how the command was written.

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +33,7 @@ func (o *helpCmd) run(root *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		for _, t := range topics() {
 			if t.name == args[0] {
-				return o.app.writeBytes(o.app.env.Stdout, []byte(strings.Trim(t.text(), "\n")+"\n"))
+				return o.app.writeBytes(o.app.env.Stdout, []byte(strings.Trim(t.text(min(o.app.width(), helpWidth)), "\n")+"\n"))
 			}
 		}
 	}
@@ -42,35 +44,56 @@ func (o *helpCmd) run(root *cobra.Command, args []string) error {
 	return o.app.help(cmd)
 }
 
+// helpWidth is how wide a help page gets at most: longer lines are hard to read.
+const helpWidth = 100
+
 // help writes what a command is for and how it is written.
 func (a *app) help(cmd *cobra.Command) error {
+	width := min(a.width(), helpWidth)
+	st := styles{on: a.color(a.env.StdoutTTY) && (a.flags.format == "" || a.flags.format == string(Rich))}
 	var b bytes.Buffer
 	long := cmd.Long
 	if long == "" {
 		long = cmd.Short + "."
 	}
-	fmt.Fprintf(&b, "%s\n\nUsage:\n  %s\n", long, usageLine(cmd))
+	fmt.Fprintf(&b, "%s\n\n%s\n  %s\n", reflow(long, width), st.bold("Usage:"), usageLine(cmd))
 	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\nCommands:\n")
+		fmt.Fprintf(&b, "\n%s\n", st.bold("Commands:"))
 		for _, c := range cmd.Commands() {
 			if c.IsAvailableCommand() {
-				fmt.Fprintf(&b, "  %-14s %s\n", c.Name(), c.Short)
+				entry(&b, c.Name(), c.Short, width)
 			}
 		}
 	}
 	if cmd.Example != "" {
-		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+		fmt.Fprintf(&b, "\n%s\n%s\n", st.bold("Examples:"), cmd.Example)
 	}
-	uses := strings.Split(cmd.Annotations[noteUses], ",")
-	writeFlags(&b, "Flags", cmd.LocalNonPersistentFlags(), uses)
-	writeFlags(&b, "Global flags", cmd.Root().PersistentFlags(), uses)
+	writeFlags(&b, st.bold("Flags:"), ownFlags(cmd), width)
+	writeFlags(&b, st.bold("Global flags:"), globalFlags(cmd), width)
 	if !cmd.HasParent() {
-		b.WriteString("\nTopics (agents help <topic>):\n")
+		fmt.Fprintf(&b, "\n%s\n", st.bold("Topics (agents help <topic>):"))
 		for _, t := range topics() {
-			fmt.Fprintf(&b, "  %-14s %s\n", t.name, t.short)
+			entry(&b, t.name, t.short, width)
 		}
 	}
 	return a.writeBytes(a.env.Stdout, b.Bytes())
+}
+
+// nameColumn is where the meaning of a command or topic begins.
+const nameColumn = 17
+
+func entry(b *bytes.Buffer, name, means string, width int) {
+	hang(b, "  "+name, means, nameColumn, width)
+}
+
+// hang writes a name and what it means beside it, from a column on.
+func hang(b io.Writer, name, means string, column, width int) {
+	for i, line := range wrap(means, width-column) {
+		if i > 0 {
+			name = ""
+		}
+		_, _ = fmt.Fprintf(b, "%-*s %s\n", column-1, name, line) // into memory
+	}
 }
 
 func usageLine(cmd *cobra.Command) string {
@@ -82,17 +105,31 @@ func usageLine(cmd *cobra.Command) string {
 	return strings.TrimRight(path+" "+args, " ") + " [flags]"
 }
 
-// writeFlags lists flags. A global flag that means nothing to the command is
-// left out.
-func writeFlags(b *bytes.Buffer, title string, flags *pflag.FlagSet, uses []string) {
-	shown := pflag.NewFlagSet(title, pflag.ContinueOnError)
-	flags.VisitAll(func(f *pflag.Flag) {
-		if (f.Name == "project" || f.Name == "wait") && !strings.Contains(","+strings.Join(uses, ",")+",", ","+f.Name+",") {
-			return
+// ownFlags are the flags of the command itself, without --help.
+func ownFlags(cmd *cobra.Command) *pflag.FlagSet {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name != "help" {
+			own.AddFlag(f)
 		}
-		shown.AddFlag(f)
 	})
-	if shown.HasAvailableFlags() {
-		fmt.Fprintf(b, "\n%s:\n%s", title, shown.FlagUsages())
+	return own
+}
+
+// globalFlags are the flags of the root that mean something to the command.
+func globalFlags(cmd *cobra.Command) *pflag.FlagSet {
+	uses := strings.Split(cmd.Annotations[noteUses], ",")
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	cmd.Root().PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(limitedFlags(), f.Name) || slices.Contains(uses, f.Name) || !cmd.HasParent() {
+			shown.AddFlag(f)
+		}
+	})
+	return shown
+}
+
+func writeFlags(b *bytes.Buffer, title safe, flags *pflag.FlagSet, width int) {
+	if flags.HasAvailableFlags() {
+		fmt.Fprintf(b, "\n%s\n%s", title, flags.FlagUsagesWrapped(width))
 	}
 }

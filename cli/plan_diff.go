@@ -23,7 +23,7 @@ func newPlanDiff(a *app) *cobra.Command {
 only some paths. What a terminal would act on is spelled out; the exact bytes are
 in --format json, field unified.`,
 		Example:     "  agents plan diff\n  agents plan diff @last --stat\n  agents plan diff 7K3M README.md",
-		Annotations: does(a2a.PlanDiff().Method, a2a.PlanShow().Method),
+		Annotations: using(does(a2a.PlanDiff().Method, a2a.PlanShow().Method), "wide"),
 		Args:        between(0, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.stat && o.nameOnly {
@@ -91,15 +91,19 @@ func (o *planDiff) draw(p *printer, v a2a.DiffView, gate *a2a.PlanView) {
 
 // fileStats lists changed files, one a line, and their sum.
 func fileStats(p *printer, all []a2a.FileStat) {
-	added, removed := 0, 0
-	for _, f := range all {
+	added, removed, shown := 0, 0, p.shown(len(all))
+	for i, f := range all {
+		added, removed = added+f.Added, removed+f.Removed
+		if i >= shown {
+			continue
+		}
 		size := safe("binary")
 		if !f.Binary {
 			size = p.good("+"+itoa(f.Added)) + " " + p.bad("-"+itoa(f.Removed))
 		}
 		p.printf("%s %s %s", p.note(padded(f.Status, 8)), f.Path, size)
-		added, removed = added+f.Added, removed+f.Removed
 	}
+	p.moreFiles(len(all) - shown)
 	if len(all) > 1 {
 		p.printf("%s, %s %s", plural(len(all), "file"), p.good("+"+itoa(added)), p.bad("-"+itoa(removed)))
 	}

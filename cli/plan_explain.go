@@ -22,7 +22,7 @@ func newPlanExplain(a *app) *cobra.Command {
 		Long: `Explain one decision: the question, what was chosen and what was not, why, what the
 actor knew, which decisions it stands on and which stand on it.`,
 		Example:     "  agents plan tree\n  agents plan explain 7K3MQX2A",
-		Annotations: does(a2a.PlanExplain().Method),
+		Annotations: using(does(a2a.PlanExplain().Method), "wide"),
 		Args:        between(1, 1),
 		RunE:        func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
@@ -48,9 +48,11 @@ func drawExplain(p *printer, v a2a.ExplainView) {
 	if len(v.Hunks) > 0 {
 		p.printf("%s", p.dim("changes:"))
 	}
-	for _, h := range v.Hunks {
+	shown := p.shown(len(v.Hunks))
+	for _, h := range v.Hunks[:shown] {
 		p.printf("  %s %s %s", h.Path, lineRanges(h.Ranges), p.dim(string(h.Origin)))
 	}
+	p.moreFiles(len(v.Hunks) - shown)
 }
 
 // drawDecision writes what was decided and on which ground.

@@ -24,7 +24,7 @@ func newPlanList(a *app) *cobra.Command {
 		Short:       "List plans",
 		Long:        "List plans, newest first: of all projects, or of the one that -p names. Those that\nare archived are left out unless --all is given.",
 		Example:     "  agents plan list --state waiting\n  agents plan list -p . --limit 5\n  agents plan list --all --label team=red",
-		Annotations: using(does(a2a.PlanList().Method), "project"),
+		Annotations: using(does(a2a.PlanList().Method), "project", "wide"),
 		Args:        between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.limit < 1 {

@@ -25,7 +25,7 @@ func newPlanShow(a *app) *cobra.Command {
 it cost. For people the long lists are shown only where a flag asks for them; JSON
 always has all.`,
 		Example:     "  agents plan show\n  agents plan show 7K3M --validations --costs",
-		Annotations: does(a2a.PlanShow().Method),
+		Annotations: using(does(a2a.PlanShow().Method), "wide"),
 		Args:        between(0, 1),
 		RunE:        func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), refOr(args)) },
 	}

@@ -17,7 +17,7 @@ func newPlanStatus(a *app) *cobra.Command {
 		Short:       "Show where a plan is and what is next",
 		Long:        "Show in short where a plan is, why it stopped, and the commands that go on.",
 		Example:     "  agents plan status\n  agents plan status @last --format json",
-		Annotations: does(a2a.PlanStatus().Method),
+		Annotations: using(does(a2a.PlanStatus().Method), "wide"),
 		Args:        between(0, 1),
 		RunE:        func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), refOr(args)) },
 	}

@@ -27,7 +27,7 @@ func newPlanTree(a *app) *cobra.Command {
 end of the id that "agents plan explain" takes. A decision that was replaced is left
 out, and what hangs below it moves up, unless --show-superseded is given.`,
 		Example:     "  agents plan tree\n  agents --format=json plan tree @last --show-superseded",
-		Annotations: does(a2a.PlanTree().Method),
+		Annotations: using(does(a2a.PlanTree().Method), "wide"),
 		Args:        between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.depth < 0 {
@@ -87,7 +87,11 @@ func drawTree(p *printer, nodes []*plan.Tree, indent string) {
 		if i == len(nodes)-1 {
 			branch, below = "└─ ", "   "
 		}
-		p.printf("%s%s", p.dim(safe(indent+branch)), decisionLine(p.styles, n.Decision))
+		under := indent + below + "   "
+		if len(n.Children) > 0 {
+			under = indent + below + "│  "
+		}
+		p.flow(string(p.dim(safe(indent+branch))), string(p.dim(safe(under))), string(decisionLine(p.styles, n.Decision)))
 		drawTree(p, n.Children, indent+below)
 	}
 }

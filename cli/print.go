@@ -15,13 +15,38 @@ type printer struct {
 	bytes.Buffer
 	styles
 	format Format // Rich, Plain or Table
-	width  int
+	width  int    // lines are wrapped at; 0 is nowhere
+	all    bool   // long lists and long cells are shown whole
 }
 
-// printf writes one line. Only %s, %v and number verbs make sense: arguments
-// other than numbers are turned into safe text first.
+// printf writes one line and wraps it. Only %s, %v and number verbs make sense:
+// arguments other than numbers are turned into safe text first.
 func (p *printer) printf(format string, args ...any) {
+	text := strings.TrimRight(fmt.Sprintf(format, safeArgs(args)...), " ")
+	rest := strings.TrimLeft(text, " ")
+	indent := text[:len(text)-len(rest)]
+	p.flow(indent, indent+"  ", rest)
+}
+
+// exact is printf for what a person copies: it is never wrapped.
+func (p *printer) exact(format string, args ...any) {
 	p.WriteString(strings.TrimRight(fmt.Sprintf(format, safeArgs(args)...), " ") + "\n")
+}
+
+// flow writes a text that may take several lines: what stands before the first
+// of them and before the others does not count as text.
+func (p *printer) flow(first, others, text string) {
+	if p.width < 1 {
+		p.WriteString(strings.TrimRight(first+text, " ") + "\n")
+		return
+	}
+	room := max(p.width-max(lipgloss.Width(first), lipgloss.Width(others)), leastColumn)
+	for i, line := range wrap(text, room) {
+		if i > 0 {
+			first = others
+		}
+		p.WriteString(strings.TrimRight(first+line, " ") + "\n")
+	}
 }
 
 func safeArgs(args []any) []any {
@@ -37,11 +62,24 @@ func safeArgs(args []any) []any {
 	return out
 }
 
+// fieldWidth is where the values of fields begin.
+const fieldWidth = 15
+
 // field writes "name: value" and leaves out an empty value.
 func (p *printer) field(name string, value any) {
-	if v := toSafe(value); v != "" {
-		p.printf("%s %s", p.dim(fmt.Sprintf("%-14s", name+":")), v)
+	v := toSafe(value)
+	if v == "" {
+		return
 	}
+	if name != "" {
+		name += ":"
+	}
+	head := string(p.dim(fmt.Sprintf("%-*s", fieldWidth-1, name)))
+	if p.width > 0 && lipgloss.Width(head) >= fieldWidth {
+		p.flow("", "", head)
+		head = strings.Repeat(" ", fieldWidth-1)
+	}
+	p.flow(head+" ", strings.Repeat(" ", fieldWidth), string(v))
 }
 
 // block writes a text of several lines under a title.
@@ -51,64 +89,27 @@ func (p *printer) block(title, text string) {
 	}
 	p.printf("%s", p.dim(title+":"))
 	for line := range strings.Lines(string(escapeText(text))) {
-		p.WriteString("  " + strings.TrimSuffix(line, "\n") + "\n")
+		p.flow("  ", "  ", strings.TrimSuffix(line, "\n"))
 	}
 }
 
-// rows writes a list. Plain has one record a line, the cells separated by tabs;
-// table and rich have aligned columns under a header.
-func (p *printer) rows(header []string, rows [][]any) {
-	if p.format == Plain {
-		for _, r := range rows {
-			p.WriteString(strings.Join(cells(r), "\t") + "\n")
-		}
-		return
+// shownFiles is how many files of a long list are shown where not all are asked
+// for.
+const shownFiles = 20
+
+// shown is how many of so many files to show. Plain is for pipes and shows all.
+func (p *printer) shown(files int) int {
+	if p.all || p.format == Plain {
+		return files
 	}
-	if len(rows) == 0 {
-		p.printf("%s", p.dim("none"))
-		return
-	}
-	lines := [][]string{nil}
-	for _, h := range header {
-		lines[0] = append(lines[0], string(p.dim(strings.ToUpper(h))))
-	}
-	for _, r := range rows {
-		lines = append(lines, cells(r))
-	}
-	widths := make([]int, len(header))
-	for _, l := range lines {
-		for i, c := range l {
-			widths[i] = max(widths[i], lipgloss.Width(c))
-		}
-	}
-	for _, l := range lines {
-		var b strings.Builder
-		for i, c := range l {
-			if i == len(l)-1 {
-				b.WriteString(p.fit(c, lipgloss.Width(b.String())))
-				break
-			}
-			b.WriteString(c + strings.Repeat(" ", widths[i]-lipgloss.Width(c)+2))
-		}
-		p.WriteString(strings.TrimRight(b.String(), " ") + "\n")
-	}
+	return min(files, shownFiles)
 }
 
-// fit cuts the last cell of a line at the edge of a terminal.
-func (p *printer) fit(c string, used int) string {
-	room := p.width - used
-	if p.format != Rich || room < 8 || lipgloss.Width(c) <= room {
-		return c
+// moreFiles says how many files are not shown.
+func (p *printer) moreFiles(n int) {
+	if n > 0 {
+		p.printf("%s", p.dim(fmt.Sprintf("… and %s (-v or --wide shows all)", plural(n, "more file"))))
 	}
-	return lipgloss.NewStyle().MaxWidth(room-1).Render(c) + "…"
-}
-
-func cells(row []any) []string {
-	out := make([]string, len(row))
-	for i, v := range row {
-		out[i] = string(toSafe(v))
-	}
-	return out
 }
 
 // shortID returns the end of a ULID, which is what tells ids apart and is

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	"charm.land/lipgloss/v2"
@@ -23,6 +24,7 @@ type progress struct {
 	verbose bool
 	live    bool // w is a terminal
 	shown   bool // the passing line is on it
+	changes int  // changed files told in a row
 	width   int
 	st      styles
 	failed  error // the first error of writing events
@@ -61,12 +63,34 @@ func (p *progress) event(e plan.Event) {
 		return
 	}
 	t := tell(e)
+	if p.held(e.Type) {
+		return
+	}
 	switch {
 	case !t.passing || p.verbose:
 		p.line(t)
 	case p.live:
 		p.pass(t)
 	}
+}
+
+// held reports whether an event is one more changed file of a long row, which is
+// only counted. What comes after such a row is told after the count.
+func (p *progress) held(kind string) bool {
+	if kind == "change.recorded" {
+		p.changes++
+		return !p.verbose && p.changes > shownFiles
+	}
+	p.rest()
+	return false
+}
+
+// rest tells how many changed files were only counted.
+func (p *progress) rest() {
+	if n := p.changes - shownFiles; n > 0 && !p.verbose {
+		p.line(telling{mark: "±", text: "… and " + plural(n, "more changed file")})
+	}
+	p.changes = 0
 }
 
 // note shows a line of the command line's own.
@@ -88,7 +112,11 @@ func (p *progress) clear() {
 
 func (p *progress) line(t telling) {
 	p.clear()
-	_, _ = fmt.Fprintf(p.w, "%s %s\n", p.paint(t.tone, t.mark), escapeLine(t.text))
+	lines := []string{string(escapeLine(t.text))}
+	if p.live {
+		lines = wrap(lines[0], max(p.width-2, leastColumn))
+	}
+	_, _ = fmt.Fprintf(p.w, "%s %s\n", p.paint(t.tone, t.mark), strings.Join(lines, "\n  "))
 }
 
 func (p *progress) pass(t telling) {
@@ -105,6 +133,9 @@ func (p *progress) pass(t telling) {
 func (p *progress) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.silent {
+		p.rest()
+	}
 	p.clear()
 	return p.failed
 }

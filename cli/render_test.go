@@ -100,16 +100,21 @@ func poison(v reflect.Value, s string) {
 	}
 }
 
+// poisoned is a copy of an answer in which every text is s.
+func poisoned(answer any, s string) any {
+	v := reflect.New(reflect.TypeOf(answer)).Elem()
+	v.Set(reflect.ValueOf(answer))
+	poison(v, s)
+	return v.Interface()
+}
+
 // T18: terminal escapes in names, output and model text are neutralised in
 // every rendering for people, and JSON and YAML keep the value.
 func TestHostileText(t *testing.T) {
 	for method, args := range readers() {
 		bad := map[string]any{}
 		for m, a := range answers() {
-			v := reflect.New(reflect.TypeOf(a)).Elem()
-			v.Set(reflect.ValueOf(a))
-			poison(v, hostile)
-			bad[m] = v.Interface()
+			bad[m] = poisoned(a, hostile)
 		}
 		for _, format := range []string{"plain", "table", "rich"} {
 			w := newWorld(bad)

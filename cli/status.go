@@ -20,7 +20,7 @@ func newStatus(a *app) *cobra.Command {
 that wait for a person with the command that goes on, and what was spent today. Of one
 plan: "agents plan status".`,
 		Example:     "  agents status\n  agents status --format json",
-		Annotations: does(a2a.StatusShow().Method),
+		Annotations: using(does(a2a.StatusShow().Method), "wide"),
 		Args:        between(0, 0),
 		RunE:        func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -55,7 +55,7 @@ func (o *statusCmd) draw(p *printer, v a2a.StatusView) {
 	for _, w := range v.Waiting[:min(len(v.Waiting), maxShown)] {
 		p.printf("  %s %s %s %s", p.bold(shortID(w.ID)), w.Name, stateWord(p.styles, w.Status), w.Reason)
 		if len(w.Next) > 0 {
-			p.printf("    %s %s", p.note("next:"), o.app.pasted(w.Next[0]))
+			p.exact("    %s %s", p.note("next:"), o.app.pasted(w.Next[0]))
 		}
 	}
 	p.more(len(v.Waiting)+v.More-maxShown, "agents plan list")

@@ -12,7 +12,7 @@ import (
 // topic is a page of help that belongs to no command.
 type topic struct {
 	name, short string
-	text        func() string
+	text        func(width int) string
 }
 
 func topics() []topic {
@@ -37,7 +37,7 @@ const (
 	envNoColor = "NO_COLOR"
 )
 
-func environmentText() string {
+func environmentText(int) string {
 	var b strings.Builder
 	b.WriteString("A flag wins over its variable.\n\n")
 	for _, v := range [][2]string{
@@ -53,7 +53,7 @@ func environmentText() string {
 	return b.String()
 }
 
-func exitText() string {
+func exitText(width int) string {
 	why := map[int]string{
 		0: "done", 1: "an error of the program or damaged data",
 		2: "the command is written wrongly or a name is ambiguous", 3: "the named thing does not exist",
@@ -73,19 +73,21 @@ func exitText() string {
 	slices.Sort(exits)
 	var b strings.Builder
 	for _, e := range exits {
-		fmt.Fprintf(&b, "%3d  %-55s %s\n", e, why[e], strings.Join(kinds[e], ", "))
+		hang(&b, fmt.Sprintf("%3d  %s", e, why[e]), strings.Join(kinds[e], ", "), 60, width)
 	}
 	b.WriteString("\nThe last column is the code in JSON output where no finer one is given.\n")
-	b.WriteString("Ctrl-C once pauses a running plan at its next safe point (4), twice gives it up (9).\n")
+	b.WriteString("Ctrl-C once pauses a running plan at its next safe point (4), twice gives it\nup (9).\n")
 	return b.String()
 }
 
-func formatsText() string {
+func formatsText(int) string {
 	return `--format chooses how a result is written on standard output.
 
-rich    for a terminal: colours, aligned columns, trees (the default there)
-table   the same without colours
-plain   for pipes: one record a line, cells separated by tabs (the default there)
+rich    for a terminal: colours, trees, columns and text as wide as it is (the
+        default there)
+table   the same without colours; as wide as it needs in a pipe
+plain   for pipes: one record a line, cells separated by tabs (the default
+        there)
 json    {"schema":"agents.plan.v1","data":…,"warnings":[],"next":[]}
 yaml    the same as YAML
 jsonl   one event a line while a plan runs; the last line is always
@@ -95,49 +97,57 @@ Progress, questions and errors go to standard error. With json and yaml an error
 is {"error":{"code":…,"message":…,"hint":…,"exit":n}}; with jsonl it is part of
 the last line. Fields are added to a schema, never renamed.
 
-For people, control and direction characters in text from plans, models and files
-are spelled out (such as \x1b); in JSON and YAML the values are unchanged.`
+rich and table show the first 20 files of a long list and say how many more
+there are; -v or --wide shows all, and --wide wraps nothing.
+
+For people, control and direction characters in text from plans, models and
+files are spelled out (such as \x1b); in JSON and YAML the values are unchanged.`
 }
 
-func profilesText() string {
+func profilesText(width int) string {
 	var b strings.Builder
-	b.WriteString("An automation profile has one threshold for each task: the confidence from which\n" +
-		"it goes ahead without a person. 0 is always, 1 is never. While nothing computes a\nconfidence it counts as 0. The profile is fixed at plan use, from the first that\nis set of: plan, action, project, global.\n\n")
+	b.WriteString("An automation profile has one threshold for each task: the confidence from\n" +
+		"which it goes ahead without a person. 0 is always, 1 is never. While nothing\ncomputes a confidence it counts as 0. The profile is fixed at plan use, from the\nfirst that is set of: plan, action, project, global.\n\n")
 	for _, p := range policy.Builtin() {
-		fmt.Fprintf(&b, "%-11s %s\n", p.Name, p.Description)
+		hang(&b, p.Name, p.Description, 12, width)
 	}
-	fmt.Fprintf(&b, "\n%-20s", "")
-	for _, p := range policy.Builtin() {
-		fmt.Fprintf(&b, " %10s", p.Name)
-	}
-	b.WriteString("\n")
-	for i, t := range policy.TaskNames() {
-		fmt.Fprintf(&b, "%-20s", t.Alias)
-		for _, p := range policy.Builtin() {
-			fmt.Fprintf(&b, " %10v", float64(p.Thresholds[i]))
+	const first, column = 20, 11
+	all, fit := len(policy.Builtin()), max((width-first)/column, 1)
+	parts := (all + fit - 1) / fit
+	for some := range slices.Chunk(policy.Builtin(), (all+parts-1)/parts) {
+		fmt.Fprintf(&b, "\n%-*s", first, "")
+		for _, p := range some {
+			fmt.Fprintf(&b, " %*s", column-1, p.Name)
 		}
 		b.WriteString("\n")
+		for i, t := range policy.TaskNames() {
+			fmt.Fprintf(&b, "%-*s", first, t.Alias)
+			for _, p := range some {
+				fmt.Fprintf(&b, " %*v", column-1, float64(p.Thresholds[i]))
+			}
+			b.WriteString("\n")
+		}
 	}
 	b.WriteString("\n")
 	for _, t := range policy.TaskNames() {
-		fmt.Fprintf(&b, "%-20s %s (key in files: %s)\n", t.Alias, t.Meaning, t.Key)
+		hang(&b, t.Alias, fmt.Sprintf("%s (key in files: %s)", t.Meaning, t.Key), first+1, width)
 	}
 	return b.String()
 }
 
-func namesText() string {
-	return `Actions, actors, projects and resources have names: [[server:]namespace/]name, in
-small letters; without a namespace it is "local".
+func namesText(int) string {
+	return `Actions, actors, projects and resources have names: [[server:]namespace/]name,
+in small letters; without a namespace it is "local".
 
 Plans, decisions, approvals, checkpoints and resources have ids of 26 letters.
-Where an id is wanted, its end is enough (4 letters or more, when only one id ends
-so): ids made together share their beginning. Lists show the last 8.
+Where an id is wanted, its end is enough (4 letters or more, when only one id
+ends so): ids made together share their beginning. Lists show the last 8.
 
 @last is the one of that kind that was touched last. A project can also be given
 by its directory: -p . or -p /path. A file can be - for standard input.`
 }
 
-func lifecycleText() string {
+func lifecycleText(int) string {
 	return `action      agents action create      what is to be done, and when it is done
    |        agents plan use           makes a plan of it, for a project
 strategize  agents plan strategize    decides how, writes nothing
@@ -146,12 +156,12 @@ execute     agents plan execute       does it in a copy, checks the outcome
    |        agents plan diff          what would change
 apply       agents plan apply         brings the changes into the real files
 
-"agents run <action>" goes through all of it as far as the profile allows. A plan
-that stops says why and prints the command that goes on. "agents plan tree" shows
-the decisions, "agents plan explain" one of them.`
+"agents run <action>" goes through all of it as far as the profile allows. A
+plan that stops says why and prints the command that goes on. "agents plan tree"
+shows the decisions, "agents plan explain" one of them.`
 }
 
-func safetyText() string {
+func safetyText(int) string {
 	return `Files are changed in a copy and reach the real tree in Apply only. Apply first
 checks that nothing there changed since the copy was made; if something did, it
 writes nothing and says which files.
