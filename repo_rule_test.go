@@ -193,8 +193,8 @@ func TestOrderOfTheDesign(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := []string{"fault", "decode", "ident", "policy", "tool", "action", "actor", "project", "resource", "plan", "evidence", "skill", "provider"}
-	hands := []string{"blob", "container", "durable", "llm", "lsp", "mcp", "proc", "sandbox", "secret", "store", "store/sqlite", "store/postgres", "builtin"}
+	words := []string{"fault", "decode", "ident", "policy", "tool", "action", "actor", "project", "resource", "plan", "evidence", "skill", "provider", "config"}
+	hands := []string{"blob", "container", "durable", "llm", "lsp", "mcp", "proc", "sandbox", "secret", "store", "store/sqlite", "store/postgres", "builtin", "config/file"}
 	doors := []string{"cli", "tui", "web", "server"}
 	for name, may := range o.may {
 		for above := range may {

@@ -76,7 +76,7 @@ func newWorld(b *testing.B, n int, s scripted.Script) *world {
 		Store: timedStore{db, &w.clocks.store, &w.clocks.commits, &w.clocks.relaxed}, Blobs: timedBlobs{blobs, &w.clocks.blobs}, Model: w.model,
 		Sandboxes: timedTrees{sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}), &w.clocks.trees},
 		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
-		Tools:     timedTools{builtin.New(builtin.Config{Proc: programs}), &w.clocks.tools}, Checker: builtin.NewChecker(programs),
+		Tools:     timedTools{builtin.New(builtin.Config{Proc: programs}), &w.clocks.tools}, Checker: builtin.NewChecker(programs, 0),
 		Runner: &timedRunner{next: runner, clock: &w.clocks.steps}, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: []action.Action{{
 			Name: "local/bench", Description: "Work for the clock.", DefinitionOfDone: "All turns are taken.", State: action.Available,

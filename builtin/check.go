@@ -15,8 +15,8 @@ import (
 
 // The bounds of a validation.
 const (
-	checkTimeout    = 600 // seconds, where the validation gives none
-	maxCheckTimeout = 3600
+	checkTimeout    = 10 * time.Minute // where neither the validation nor NewChecker gives one
+	maxCheckTimeout = 3600             // seconds
 	maxCheckOutput  = 1 << 20
 	maxMessage      = 200
 )
@@ -28,10 +28,16 @@ const (
 	exitNotFound      = 127
 )
 
-type checker struct{ proc *proc.Runner }
+type checker struct {
+	proc  *proc.Runner
+	usual int // seconds
+}
 
-// NewChecker returns the engine.Checker that runs validations as programs.
-func NewChecker(p *proc.Runner) engine.Checker { return checker{p} }
+// NewChecker returns the engine.Checker that runs validations as programs. One
+// that gives no time of its own may run for timeout; 0 means ten minutes.
+func NewChecker(p *proc.Runner, timeout time.Duration) engine.Checker {
+	return checker{p, seconds(timeout, checkTimeout)}
+}
 
 // Check runs one validation in dir. Exit 0 is passed; a program that is not
 // there, does not end in time or is cancelled could not look; anything else is
@@ -45,18 +51,18 @@ func (c checker) Check(ctx context.Context, dir string, v tool.Validation) (engi
 	case v.Command != "":
 		argv = []string{"sh", "-c", v.Command}
 	}
-	seconds := v.Timeout
-	if seconds <= 0 {
-		seconds = checkTimeout
+	limit := v.Timeout
+	if limit <= 0 {
+		limit = c.usual
 	}
-	seconds = min(seconds, maxCheckTimeout)
+	limit = min(limit, maxCheckTimeout)
 	env, cleanup, err := childEnv(nil, dir)
 	if err != nil {
 		return engine.CheckOutcome{}, err
 	}
 	defer cleanup()
 	res, err := c.proc.Run(ctx, proc.Command{
-		Dir: dir, Argv: argv, Env: env, MaxOutput: maxCheckOutput, Timeout: time.Duration(seconds) * time.Second,
+		Dir: dir, Argv: argv, Env: env, MaxOutput: maxCheckOutput, Timeout: time.Duration(limit) * time.Second,
 	})
 	switch {
 	case fault.Is(err, fault.Internal):
@@ -64,7 +70,7 @@ func (c checker) Check(ctx context.Context, dir string, v tool.Validation) (engi
 	case err != nil:
 		return engine.CheckOutcome{Verdict: tool.CouldNotLook, Message: oneLine(err.Error()), Output: res.Output}, nil
 	}
-	return outcome(res, seconds), nil
+	return outcome(res, limit), nil
 }
 
 func outcome(res proc.Result, seconds int) engine.CheckOutcome {

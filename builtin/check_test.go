@@ -42,7 +42,7 @@ func TestCheck(t *testing.T) {
 		{"long line", t.Context(), tool.Validation{Command: `printf '%500s\n' x | tr ' ' y`}, outcome{tool.Passed, 0, "exit 0: " + strings.Repeat("y", 200) + "…"}},
 	}
 	b := newBench(t, map[string]string{"f": "inside\n"})
-	c := NewChecker(proc.New(time.Now))
+	c := NewChecker(proc.New(time.Now), 0)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			out, err := c.Check(tt.ctx, b.dir, tt.v)
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckKeepsABoundedOutput(t *testing.T) {
-	out, err := NewChecker(proc.New(time.Now)).Check(t.Context(), t.TempDir(), tool.Validation{Command: "yes | head -c 20000000; echo end"})
+	out, err := NewChecker(proc.New(time.Now), 0).Check(t.Context(), t.TempDir(), tool.Validation{Command: "yes | head -c 20000000; echo end"})
 	if err != nil || out.Verdict != tool.Passed || out.Message != "exit 0: end" {
 		t.Errorf("got %v %q, %v", out.Verdict, out.Message, err)
 	}
@@ -71,10 +71,17 @@ func TestCheckKeepsABoundedOutput(t *testing.T) {
 }
 
 func TestCheckWantsOneProgram(t *testing.T) {
-	c := NewChecker(proc.New(time.Now))
+	c := NewChecker(proc.New(time.Now), 0)
 	for _, v := range []tool.Validation{{Name: "x"}, {Name: "x", Command: "true", Argv: []string{"true"}}} {
 		if _, err := c.Check(t.Context(), t.TempDir(), v); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%+v: %v", v, err)
 		}
+	}
+}
+
+func TestUsualTimeOfAValidation(t *testing.T) {
+	out, err := NewChecker(proc.New(time.Now), time.Second).Check(t.Context(), t.TempDir(), tool.Validation{Command: "sleep 600"})
+	if err != nil || out.Verdict != tool.CouldNotLook || !strings.Contains(out.Message, "still running after 1 s") {
+		t.Errorf("%+v, %v", out, err)
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/cleveragents/agents/tool"
 )
 
-// The times of a command, in seconds.
+// The times of a command where Config gives none.
 const (
-	shellTimeout    = 120
-	maxShellTimeout = 1800
+	shellTimeout    = 2 * time.Minute
+	maxShellTimeout = 30 * time.Minute
 )
 
 type shellArgs struct {
@@ -35,16 +35,29 @@ const shellSchema = `{
     "argv": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "a program and its arguments, run without a shell; give this or script"},
     "script": {"type": "string", "minLength": 1, "description": "a script for sh -c; give this or argv"},
     "dir": {"type": "string", "description": "directory to run in, relative to the project's root; the root when not given"},
-    "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": 1800, "description": "120 when not given"}
+    "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": %d, "description": "%d when not given"}
   }
 }`
 
 func shellTool(c Config) entry {
-	s := shell{c}
-	return working("shell", shellSchema, s.run)
+	s := shell{c.Scratch, c.Proc, seconds(c.ShellTimeout, shellTimeout), seconds(c.ShellMaxTimeout, maxShellTimeout)}
+	s.usual = min(s.usual, s.most)
+	return working("shell", fmt.Sprintf(shellSchema, s.most, s.usual), s.run)
 }
 
-type shell struct{ Config }
+type shell struct {
+	scratch     func(dir string) string
+	proc        *proc.Runner
+	usual, most int // seconds
+}
+
+// seconds is a time in whole seconds, or the usual one where none is given.
+func seconds(d, usual time.Duration) int {
+	if d <= 0 {
+		d = usual
+	}
+	return max(1, int(d/time.Second))
+}
 
 func (s shell) run(ctx context.Context, w *work, a shellArgs) (tool.Result, error) {
 	if (a.Script == "") == (len(a.Argv) == 0) {
@@ -62,16 +75,17 @@ func (s shell) run(ctx context.Context, w *work, a shellArgs) (tool.Result, erro
 	}
 	seconds := a.TimeoutSeconds
 	if seconds <= 0 {
-		seconds = shellTimeout
+		seconds = s.usual
 	}
-	env, cleanup, err := childEnv(s.Scratch, w.in.Dir)
+	seconds = min(seconds, s.most)
+	env, cleanup, err := childEnv(s.scratch, w.in.Dir)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	defer cleanup()
-	res, err := s.Proc.Run(ctx, proc.Command{
+	res, err := s.proc.Run(ctx, proc.Command{
 		Dir: filepath.Join(w.in.Dir, filepath.FromSlash(dir)), Argv: argv, Env: env,
-		Timeout: time.Duration(min(seconds, maxShellTimeout)) * time.Second,
+		Timeout: time.Duration(seconds) * time.Second,
 	})
 	if err != nil {
 		return tool.Result{}, err

@@ -206,3 +206,26 @@ func TestFloodIsStopped(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestTimesOfTheShellTool(t *testing.T) {
+	b := newBench(t, nil)
+	b.box = New(Config{Proc: proc.New(time.Now), ShellTimeout: time.Hour, ShellMaxTimeout: time.Second})
+	for _, a := range []args{{"script": "sleep 600"}, {"script": "sleep 600", "timeout_seconds": 30}} {
+		if got := b.call("shell", a); got.Status != tool.Exceeded || !strings.Contains(got.Output, "after 1 s") {
+			t.Errorf("%v: %+v", a, got)
+		}
+	}
+	for _, c := range []struct {
+		config Config
+		want   string
+	}{
+		{Config{}, `"maximum": 1800, "description": "120 when not given"`},
+		{Config{ShellTimeout: 90 * time.Second, ShellMaxTimeout: time.Hour}, `"maximum": 3600, "description": "90 when not given"`},
+	} {
+		for _, s := range New(c.config).Specs() {
+			if s.Name == "builtin/shell" && !strings.Contains(string(s.Input), c.want) {
+				t.Errorf("the model is told %s", s.Input)
+			}
+		}
+	}
+}

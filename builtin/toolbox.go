@@ -22,6 +22,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cleveragents/agents/decode"
 	"github.com/cleveragents/agents/engine"
@@ -42,6 +43,9 @@ type Config struct {
 	// the sandbox dir get their HOME and TMPDIR in. With nil each run gets a
 	// fresh one that is removed afterwards.
 	Scratch func(dir string) string
+	// How long a command of the shell tool may run when the model does not say,
+	// and at most; 0 means two and thirty minutes.
+	ShellTimeout, ShellMaxTimeout time.Duration
 }
 
 // Toolbox implements engine.Toolbox. Safe for concurrent use.

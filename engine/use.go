@@ -30,7 +30,15 @@ type UseInput struct {
 	ExecutionActor string
 	NoInput        bool
 	// Adjust changes the execution actor of this plan alone; nil leaves it.
-	Adjust func(*actor.Config)
+	Adjust   func(*actor.Config)
+	Settings Settings
+}
+
+// Settings is what the person's configuration says about new plans.
+type Settings struct {
+	Profile      string   // the global automation profile; "" is the default one
+	MaxCost      *float64 // USD; the lower of it and the profile's counts
+	MaxToolCalls *int     // a step; likewise
 }
 
 // Use makes a plan from an action: everything it depends on is looked up,
@@ -85,7 +93,7 @@ func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	if err := e.resolveProfile(ctx, &p, in.Profile, scope.AutomationProfile); err != nil {
+	if err := resolveProfile(&p, in.Profile, scope.AutomationProfile, in.Settings); err != nil {
 		return plan.Plan{}, err
 	}
 	if err := e.Preflight(ctx, p, linked); err != nil {
@@ -120,21 +128,10 @@ func (in UseInput) checkText() error {
 	return nil
 }
 
-// resolveProfile finds the profile that counts and locks it into the plan.
-func (e *Engine) resolveProfile(ctx context.Context, p *plan.Plan, asked, ofProject string) error {
-	var global string
-	err := e.Store.View(ctx, func(tx Tx) error {
-		var err error
-		global, err = tx.Setting(SettingProfile)
-		if fault.Is(err, fault.NotFound) {
-			return nil
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	name, tier := policy.Resolve(asked, p.Action.AutomationProfile, ofProject, global)
+// resolveProfile finds the profile that counts and locks it, with the limits of
+// the configuration, into the plan.
+func resolveProfile(p *plan.Plan, asked, ofProject string, set Settings) error {
+	name, tier := policy.Resolve(asked, p.Action.AutomationProfile, ofProject, set.Profile)
 	prof, err := policy.Find(name)
 	if err != nil {
 		return err
@@ -142,12 +139,19 @@ func (e *Engine) resolveProfile(ctx context.Context, p *plan.Plan, asked, ofProj
 	if p.Action.Safety != nil {
 		prof.Safety = *p.Action.Safety
 	}
+	prof.Safety.MaxCostPerPlan = lower(prof.Safety.MaxCostPerPlan, set.MaxCost)
+	prof.Guard.MaxToolCallsPerStep = lower(prof.Guard.MaxToolCallsPerStep, set.MaxToolCalls)
 	p.Profile, p.ProfileBy = prof, tier
 	return nil
 }
 
-// SettingProfile is the key of the global automation profile.
-const SettingProfile = "core.automation-profile"
+// lower returns the lower of two limits; nil is none.
+func lower[N int | float64](a, b *N) *N {
+	if a == nil || b != nil && *b < *a {
+		return b
+	}
+	return a
+}
 
 // planName returns the name that was asked for, or the action's name with the
 // end of the plan's id.

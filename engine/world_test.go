@@ -134,7 +134,7 @@ func newWorld(t testing.TB, data, tree string, model engine.Model, actions []act
 		Store: db, Blobs: blobs, Model: model,
 		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
 		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
-		Tools:     builtin.New(builtin.Config{Proc: programs}), Checker: builtin.NewChecker(programs),
+		Tools:     builtin.New(builtin.Config{Proc: programs}), Checker: builtin.NewChecker(programs, 0),
 		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: append(stockActions, actions...), Actors: append(stockActors, actors...),
 	})}

@@ -57,7 +57,7 @@ func newFacade(t *testing.T) (f *local.Facade, home string) {
 		Store: db, Blobs: blobs,
 		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
 		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
-		Tools:     builtin.New(builtin.Config{Proc: programs}), Checker: builtin.NewChecker(programs),
+		Tools:     builtin.New(builtin.Config{Proc: programs}), Checker: builtin.NewChecker(programs, 0),
 		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: actions, Actors: actors,
 	})}), home

@@ -98,7 +98,7 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs}),
 		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
 		Tools:     builtin.New(builtin.Config{Proc: programs}),
-		Checker:   builtin.NewChecker(programs),
+		Checker:   builtin.NewChecker(programs, 0),
 		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
 		Actions: actions, Actors: actors, Price: price,
 	})

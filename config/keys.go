@@ -1,0 +1,91 @@
+package config
+
+import "github.com/cleveragents/agents/policy"
+
+// The names of the keys. A test fails when the program reads one of them
+// nowhere.
+const (
+	Profile         = "core.automation-profile"
+	CurrentProject  = "core.project"
+	Format          = "core.format"
+	Color           = "core.color"
+	LogLevel        = "log.level"
+	LogFile         = "log.file"
+	MaxCost         = "plan.max-cost"
+	MaxToolCalls    = "plan.max-tool-calls"
+	ShellTimeout    = "shell.timeout"
+	ShellMaxTimeout = "shell.max-timeout"
+	CheckTimeout    = "validation.timeout"
+	MaxFiles        = "sandbox.max-files"
+)
+
+// Keys returns every key, in the order of their sections.
+func Keys() []Key {
+	person := []Layer{User, Env}
+	var profiles []string
+	for _, p := range policy.Builtin() {
+		profiles = append(profiles, p.Name)
+	}
+	return []Key{
+		{
+			Name: Profile, Type: Choice, Values: profiles, Default: policy.DefaultProfile,
+			Doc:    "The automation profile of new plans: what goes ahead without a person. A plan keeps the one it was made with. From the environment it counts as if it were given to plan use; else an action's own profile is stronger.",
+			Layers: []Layer{User, Project, Env, Flag}, Env: "AGENTS_PROFILE", Flag: "automation-profile",
+		},
+		{
+			Name: CurrentProject, Type: Word,
+			Doc:    "The project where none is named and the working directory belongs to none.",
+			Layers: []Layer{Data, Env, Flag}, Env: "AGENTS_PROJECT", Flag: "project", Instead: "agents project use",
+		},
+		{
+			Name: Format, Type: Choice, Values: []string{"auto", "rich", "plain", "table", "json", "yaml", "jsonl"}, Default: "auto",
+			Doc:    "How results are written; auto is rich on a terminal and plain elsewhere.",
+			Layers: append(person, Flag), Env: "AGENTS_FORMAT", Flag: "format",
+		},
+		{
+			Name: Color, Type: Choice, Values: []string{"auto", "always", "never"}, Default: "auto",
+			Doc:    "Colours; auto paints on a terminal only.",
+			Layers: append(person, Flag), Env: "NO_COLOR", EnvSays: "never", Flag: "color",
+		},
+		{
+			Name: LogLevel, Type: Choice, Values: []string{"debug", "info", "warn", "error"}, Default: "warn",
+			Doc:    "What the log holds: this and what is graver.",
+			Layers: person, Env: "AGENTS_LOG",
+		},
+		{
+			Name: LogFile, Type: Path, Values: []string{"stderr"}, Default: "stderr",
+			Doc:    "Where the log goes. A file is appended to, and made for its owner only.",
+			Layers: person,
+		},
+		{
+			Name: MaxCost, Type: Money, Most: 1e9, None: true, Default: None,
+			Doc:    "The most that a new plan may spend on model calls, in US dollars. The lower of this and the limit of its profile counts; under a limit no call is made whose price is not known.",
+			Layers: []Layer{User, Tree, Project, Env},
+		},
+		{
+			Name: MaxToolCalls, Type: Whole, Most: 1e9, None: true, Default: None,
+			Doc:    "How many tool calls of a new plan's step go ahead before a person is asked. The lower of this and the limit of its profile counts.",
+			Layers: []Layer{User, Tree, Project, Env},
+		},
+		{
+			Name: ShellTimeout, Type: Span, Least: 1, Most: 86400, Default: "2m",
+			Doc:    "How long a command of the shell tool may run when the model does not say.",
+			Layers: person,
+		},
+		{
+			Name: ShellMaxTimeout, Type: Span, Least: 1, Most: 86400, Default: "30m",
+			Doc:    "The longest that a model may let a command of the shell tool run.",
+			Layers: person,
+		},
+		{
+			Name: CheckTimeout, Type: Span, Least: 1, Most: 3600, Default: "10m",
+			Doc:    "How long a validation may run when it gives no time of its own.",
+			Layers: person,
+		},
+		{
+			Name: MaxFiles, Type: Whole, Least: 1, Most: 100e6, Default: "1000000",
+			Doc:    "The most files and directories of one tree that a plan copies.",
+			Layers: person,
+		},
+	}
+}
