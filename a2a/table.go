@@ -12,6 +12,7 @@ func Table() []Info {
 		actionOps(),
 		actorOps(),
 		approvalOps(),
+		configOps(),
 		dbOps(),
 		doctorOps(),
 		planOps(),

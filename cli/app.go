@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/config"
 	"github.com/cleveragents/agents/fault"
 )
 
@@ -26,16 +27,19 @@ type app struct {
 	out    *output
 	typed  *bufio.Reader // standard input, once something was asked
 
+	settings   config.Settings // of the person's file and the environment
+	configFile string          // "" is the usual place
+
 	opened a2a.Client
 	closer io.Closer
 }
 
 // globals are the flags that every command takes.
 type globals struct {
-	format, dataDir, cwd, color, project     string
-	noColor, yes, noInput, wait, quiet, wide bool
-	verbose                                  int
-	timeout                                  time.Duration
+	format, dataDir, configFile, cwd, color, project string
+	noColor, yes, noInput, wait, quiet, wide         bool
+	verbose                                          int
+	timeout                                          time.Duration
 }
 
 func newApp(env Env, args []string) *app {
@@ -50,6 +54,10 @@ func (a *app) defaultFormat() Format {
 	if f, err := parseFormat(a.env.Getenv(envFormat)); err == nil {
 		return f
 	}
+	return a.usualFormat()
+}
+
+func (a *app) usualFormat() Format {
 	if a.env.StdoutTTY {
 		return Rich
 	}
@@ -63,6 +71,7 @@ func (a *app) bind(root *cobra.Command) {
 	f.StringVarP(&g.project, "project", "p", "", "project by name or directory (default: the current one)")
 	f.StringVarP(&g.cwd, "cwd", "C", "", "work as if started in this directory")
 	f.StringVar(&g.dataDir, "data-dir", "", "keep data in this directory")
+	f.StringVar(&g.configFile, "config-file", "", "read your configuration from this file")
 	f.BoolVarP(&g.yes, "yes", "y", false, "answer questions with yes; approvals stay with a person")
 	f.BoolVar(&g.noInput, "no-input", false, "never ask; a tool that needs approval is refused (default: true without a terminal)")
 	f.BoolVar(&g.wait, "wait", false, "let the new plan go on as far as its profile allows")
@@ -79,8 +88,17 @@ func (a *app) bind(root *cobra.Command) {
 func (a *app) settle(cmd *cobra.Command) error {
 	g := &a.flags
 	name := cmd.CommandPath()
+	if err := a.settleDir(); err != nil {
+		return err
+	}
+	if err := a.settleConfig(cmd); err != nil {
+		return err
+	}
 	if err := a.settleFormat(name); err != nil {
 		return err
+	}
+	if !cmd.Flags().Changed("color") {
+		g.color = a.settings.Text(config.Color)
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, g.color) {
 		return usage(name, "--color %q is not auto, always or never", g.color)
@@ -102,9 +120,9 @@ func (a *app) settle(cmd *cobra.Command) error {
 	}
 	a.ask = a.env.StdinTTY && !g.noInput && !g.yes
 	if g.project == "" {
-		g.project = a.env.Getenv(envProject)
+		g.project = a.settings.Text(config.CurrentProject)
 	}
-	return a.settleDir()
+	return nil
 }
 
 // limitedFlags are the global flags that mean something to some commands only.
@@ -113,10 +131,10 @@ func limitedFlags() []string { return []string{"project", "wait", "wide"} }
 func (a *app) settleFormat(command string) error {
 	text := a.flags.format
 	if text == "" {
-		text = a.env.Getenv(envFormat)
+		text = a.settings.Text(config.Format)
 	}
-	if text == "" {
-		a.format = a.defaultFormat()
+	if text == "auto" {
+		a.format = a.usualFormat()
 		return nil
 	}
 	f, err := parseFormat(text)
@@ -181,10 +199,10 @@ func (a *app) options() Options {
 	if dir == "" {
 		dir = a.env.Getenv(envDataDir)
 	}
-	if dir == "" {
-		return Options{Dir: a.dir}
+	if dir != "" {
+		dir = a.abs(dir)
 	}
-	return Options{DataDir: a.abs(dir), Dir: a.dir}
+	return Options{DataDir: dir, Dir: a.dir, ConfigFile: a.configFile, Settings: a.settings}
 }
 
 // color reports whether to paint on an output that is a terminal or not.

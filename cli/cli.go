@@ -19,6 +19,7 @@ import (
 	"os"
 
 	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/config"
 )
 
 // Env is everything of the outside that the command line touches.
@@ -44,6 +45,12 @@ type Env struct {
 	// a regular file. Nil says that there are no files.
 	Create   func(path string) (NewFile, error)
 	OpenFile func(path string) (io.ReadSeekCloser, error)
+	// ReadConfig reads the person's configuration, "" in the usual place, and
+	// tells where it is; the text is nil when it is not there. May be nil.
+	ReadConfig func(path string) (where string, text []byte, err error)
+	Vars       func(prefix string) map[string]string // of the environment; may be nil
+	// Edit has a person change a text in the editor; nil where there is none.
+	Edit func(ctx context.Context, name, text string) (string, error)
 	// Signals carries what a person sends with Ctrl-C. May be nil.
 	Signals <-chan os.Signal
 	Version Version
@@ -60,6 +67,10 @@ type NewFile interface {
 type Options struct {
 	DataDir string
 	Dir     string // where the person is
+	// ConfigFile is the person's configuration, and Settings what it and the
+	// environment say.
+	ConfigFile string
+	Settings   config.Settings
 }
 
 // DemoWorld is a project with a bug and everything that is needed to mend it,

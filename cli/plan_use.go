@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/config"
 	"github.com/cleveragents/agents/decode"
 )
 
@@ -58,7 +59,7 @@ func (o *planUse) fill(command, action string) error {
 	a := o.app
 	o.req.Action, o.req.Project, o.req.NoInput = action, a.project(), a.flags.noInput
 	if o.req.Profile == "" {
-		o.req.Profile = a.env.Getenv(envProfile)
+		o.req.Profile = a.settings.Of(config.Env, config.Profile)
 	}
 	if o.argsFile == stdin && o.promptFile == stdin {
 		return usage(command, "--args-file and --prompt-file cannot both read standard input")

@@ -29,12 +29,13 @@ func topics() []topic {
 
 // The variables that the command line reads.
 const (
-	envDataDir = "AGENTS_DATA_DIR"
-	envProject = "AGENTS_PROJECT"
-	envFormat  = "AGENTS_FORMAT"
-	envProfile = "AGENTS_PROFILE"
-	envNoInput = "AGENTS_NO_INPUT"
-	envNoColor = "NO_COLOR"
+	envDataDir    = "AGENTS_DATA_DIR"
+	envConfigFile = "AGENTS_CONFIG_FILE"
+	envProject    = "AGENTS_PROJECT"
+	envFormat     = "AGENTS_FORMAT"
+	envProfile    = "AGENTS_PROFILE"
+	envNoInput    = "AGENTS_NO_INPUT"
+	envNoColor    = "NO_COLOR"
 )
 
 func environmentText(int) string {
@@ -42,11 +43,16 @@ func environmentText(int) string {
 	b.WriteString("A flag wins over its variable.\n\n")
 	for _, v := range [][2]string{
 		{envDataDir, "--data-dir"},
+		{envConfigFile, "--config-file"},
 		{envProject, "--project"},
 		{envFormat, "--format"},
 		{envProfile, "--automation-profile of plan use and run"},
 		{envNoInput, "--no-input, unless it is 0 or false"},
 		{envNoColor, "anything but empty: no colours"},
+		{"AGENTS_LOG", "log.level of the configuration"},
+		{"VISUAL, EDITOR", "the editor of config edit"},
+		{"AGENTS_CFG_…", "any key of the configuration: dots are __ and hyphens _,"},
+		{"", "as in AGENTS_CFG_plan__max_cost=2.50"},
 	} {
 		fmt.Fprintf(&b, "%-20s %s\n", v[0], v[1])
 	}

@@ -29,6 +29,8 @@ type Config struct {
 	Home   string // the user's home directory, "" when there is none
 	Dir    string // where the user is: its project counts when none is named
 	Doctor func(context.Context) []a2a.Finding
+	// Configuration is nil where nothing can be set: the defaults count.
+	Configuration Configuration
 }
 
 // Facade is an a2a.Client in this process. Safe for concurrent use.
@@ -44,6 +46,7 @@ func New(c Config) *Facade {
 		f.actionHandlers(),
 		f.actorHandlers(),
 		f.approvalHandlers(),
+		f.configHandlers(),
 		f.dbHandlers(),
 		f.doctorHandlers(),
 		f.planHandlers(),

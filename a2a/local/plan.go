@@ -55,6 +55,11 @@ func (f *Facade) planUse(ctx context.Context, q a2a.PlanUseRequest, emit func(pl
 // usePlan makes a plan, tells that it is there, and carries it on at once where
 // that is wanted.
 func (f *Facade) usePlan(ctx context.Context, in engine.UseInput, start bool, emit func(plan.Event)) (a2a.PlanOutcome, error) {
+	set, err := f.forPlans(ctx, in.Project)
+	if err != nil {
+		return a2a.PlanOutcome{}, err
+	}
+	in.Settings = set
 	p, err := f.Engine.Use(ctx, in)
 	if err != nil {
 		return a2a.PlanOutcome{}, err
