@@ -25,7 +25,8 @@ type shellArgs struct {
 	TimeoutSeconds int      `json:"timeout_seconds"`
 }
 
-// Exactly one of argv and script is wanted, which is said in words: several
+// More seconds than there may be are cut, not refused: an actor that was written
+// for a higher limit still works. Exactly one of argv and script is wanted, which is said in words: several
 // model providers refuse a schema with oneOf at its top.
 const shellSchema = `{
   "type": "object",
@@ -35,14 +36,14 @@ const shellSchema = `{
     "argv": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "a program and its arguments, run without a shell; give this or script"},
     "script": {"type": "string", "minLength": 1, "description": "a script for sh -c; give this or argv"},
     "dir": {"type": "string", "description": "directory to run in, relative to the project's root; the root when not given"},
-    "timeout_seconds": {"type": "integer", "minimum": 1, "maximum": %d, "description": "%d when not given"}
+    "timeout_seconds": {"type": "integer", "minimum": 1, "description": "%d when not given, at most %d"}
   }
 }`
 
 func shellTool(c Config) entry {
 	s := shell{c.Scratch, c.Proc, seconds(c.ShellTimeout, shellTimeout), seconds(c.ShellMaxTimeout, maxShellTimeout)}
 	s.usual = min(s.usual, s.most)
-	return working("shell", fmt.Sprintf(shellSchema, s.most, s.usual), s.run)
+	return working("shell", fmt.Sprintf(shellSchema, s.usual, s.most), s.run)
 }
 
 type shell struct {

@@ -54,7 +54,7 @@ func editConfig(ctx context.Context, a *app, project string) error {
 		if !a.ask || !fault.Is(err, fault.Invalid) {
 			return fault.New(fault.KindOf(err), "nothing was changed: %w", err)
 		}
-		a.writeError(err)
+		a.say("%s", fault.As(err).Msg)
 		if again, cerr := a.confirm(ctx, "Open the editor again?"); cerr != nil || !again {
 			return fault.New(fault.Invalid, "nothing was changed: %w", err)
 		}

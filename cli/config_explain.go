@@ -14,7 +14,7 @@ func newConfigExplain(a *app) *cobra.Command {
 		Short:       "Say what a key is for and all that sets it",
 		Long:        "Say what a key is for, what it takes, who may set it, and all that is said about it\nnow, the strongest first.",
 		Example:     "  agents config explain plan.max-cost",
-		Annotations: using(does(a2a.ConfigExplain().Method), "project"),
+		Annotations: using(does(a2a.ConfigExplain().Method), "project", "wide"),
 		Args:        between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := call(cmd.Context(), a, a2a.ConfigExplain(), a2a.ConfigQuery{Key: args[0], Project: a.project(), Said: a.said(cmd)})

@@ -13,7 +13,7 @@ func newConfigList(a *app) *cobra.Command {
 		Short:       "List what is set",
 		Long:        "List what is set as it counts in the project of -p, or the one here.",
 		Example:     "  agents config list --origin\n  agents config list --defaults",
-		Annotations: using(does(a2a.ConfigList().Method), "project"),
+		Annotations: using(does(a2a.ConfigList().Method), "project", "wide"),
 		Args:        between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v, err := call(cmd.Context(), a, a2a.ConfigList(), a2a.ConfigListQuery{Project: a.project(), Said: a.said(cmd), All: all})

@@ -14,7 +14,7 @@ func newConfigValidate(a *app) *cobra.Command {
 		Long: `Look for mistakes in your file, in what is set for the project of -p or the one here,
 in the files of that project, and in the environment. Exit 2 when there is one.`,
 		Example:     "  agents config validate",
-		Annotations: using(does(a2a.ConfigValidate().Method), "project"),
+		Annotations: using(does(a2a.ConfigValidate().Method), "project", "wide"),
 		Args:        between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v, err := call(cmd.Context(), a, a2a.ConfigValidate(), a2a.ConfigQuery{Project: a.project()})

@@ -58,11 +58,12 @@ type world struct {
 	vars     map[string]string
 	files    map[string]string
 	in       string
+	edit     func(text string) string
 	out, err bytes.Buffer
 }
 
 func newWorld(answers map[string]any) *world {
-	w := &world{fake: &fake{answers: answers}, vars: map[string]string{}, files: map[string]string{}}
+	w := &world{fake: &fake{answers: answers}, vars: map[string]string{}, files: map[string]string{}, edit: strings.Clone}
 	w.env = Env{
 		Open: func(_ context.Context, o Options) (a2a.Client, io.Closer, error) {
 			w.opened++
@@ -79,6 +80,7 @@ func newWorld(answers map[string]any) *world {
 			return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
 		},
 		OpenFile: func(string) (io.ReadSeekCloser, error) { return nopSeeker{strings.NewReader("")}, nil },
+		Edit:     func(_ context.Context, _, text string) (string, error) { return w.edit(text), nil },
 		Version:  Version{Version: "1.2.3", Commit: "abcdef", Go: "go1.26"},
 	}
 	return w

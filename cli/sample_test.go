@@ -99,6 +99,8 @@ func sampleShow() a2a.PlanView {
 
 // answers is an answer to every operation.
 func answers() map[string]any {
+	limit := sampleLimit()
+	change := a2a.ConfigChange{Key: limit.Key, Value: "9", Where: limit.Origin.File, Changed: true, Now: limit}
 	text := "."
 	act := a2a.ActionView{Builtin: true, Action: action.Action{
 		Name: "local/fmt", Description: "Format the code.\nAll of it.", DefinitionOfDone: "gofmt -l prints nothing",
@@ -167,8 +169,13 @@ func answers() map[string]any {
 			Running: []a2a.RunningPlan{{PlanSummary: summary(plan.PhaseExecute, plan.Running), Holder: "01HZX3V5T8Q0W0RK0000001234"}},
 			Waiting: []a2a.WaitingPlan{{PlanSummary: ready.Plan, Approvals: 1, Next: ready.Next}, {PlanSummary: stopped.Plan, Next: stopped.Next}},
 		},
-		"usage/show":   a2a.UsageView{By: evidence.UsageByPlan, Rows: []a2a.UsageRow{{UsageRow: used, Name: "local/fix-1"}, {UsageRow: evidence.UsageRow{ToolCalls: 1}}}, Total: used},
-		"project/init": proj, "project/create": proj, "project/list": a2a.ProjectsView{Projects: []a2a.ProjectView{proj}}, "project/show": proj, "project/use": proj, "project/link_resource": proj,
+		"config/get": limit, "config/list": a2a.ConfigListView{Project: "local/shop", Values: []a2a.ConfigValue{limit}},
+		"config/set": change, "config/unset": change, "config/explain": sampleKey(limit),
+		"config/edit":     a2a.ConfigTextView{Where: "/home/ann/.config/cleveragents/config.toml", Text: "[plan]\n", Hash: "ab12", Changed: true},
+		"config/path":     a2a.ConfigPathView{Path: "/home/ann/.config/cleveragents/config.toml", Exists: true},
+		"config/validate": a2a.ConfigCheckView{Looked: []string{"/home/ann/.config/cleveragents/config.toml"}, Problems: []a2a.ConfigProblem{}},
+		"usage/show":      a2a.UsageView{By: evidence.UsageByPlan, Rows: []a2a.UsageRow{{UsageRow: used, Name: "local/fix-1"}, {UsageRow: evidence.UsageRow{ToolCalls: 1}}}, Total: used},
+		"project/init":    proj, "project/create": proj, "project/list": a2a.ProjectsView{Projects: []a2a.ProjectView{proj}}, "project/show": proj, "project/use": proj, "project/link_resource": proj,
 		"resource/add": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}}, "resource/list": a2a.ResourcesView{Resources: []a2a.ResourceView{{Resource: res, Projects: []string{"local/shop"}}}},
 		"resource/show": a2a.ResourceView{Resource: res, Projects: []string{"local/shop"}},
 	}

@@ -85,6 +85,7 @@ func TestExamplesParse(t *testing.T) {
 				continue
 			}
 			w := newWorld(answers())
+			w.env.StdinTTY = c.CommandPath() == "agents config edit" // refused without a person
 			for _, f := range []string{"fix-tests.yaml", "reviewer.yaml", "fixer.yaml"} {
 				w.files["/home/ann/shop/"+f] = "name: x\n"
 			}

@@ -56,6 +56,8 @@ func (o Origin) String() string {
 		return fmt.Sprintf("%s:%d", o.File, o.Line)
 	case Default:
 		return "default"
+	case Data:
+		return o.Name
 	}
 	return o.Layer.String() + " " + o.Name
 }

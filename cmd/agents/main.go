@@ -15,6 +15,7 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/cli"
+	"github.com/cleveragents/agents/proc"
 )
 
 func main() { os.Exit(run()) }
@@ -48,7 +49,12 @@ func run() int {
 		IsDir:     isDir,
 		Create:    createFile,
 		OpenFile:  openFile,
-		Signals:   signals,
-		Version:   version(),
+
+		ReadConfig: readConfig,
+		Vars:       proc.Vars,
+		Edit:       editText,
+
+		Signals: signals,
+		Version: version(),
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"github.com/cleveragents/agents/blob"
 	"github.com/cleveragents/agents/builtin"
 	"github.com/cleveragents/agents/cli"
+	"github.com/cleveragents/agents/config"
 	"github.com/cleveragents/agents/demo"
 	"github.com/cleveragents/agents/durable"
 	"github.com/cleveragents/agents/engine"
@@ -50,7 +50,7 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 		Engine: filepath.Join(dir, "engine.db"),
 		Trees:  filepath.Join(dir, "trees"),
 	}}
-	if err := w.build(ctx, dir, o.Dir); err != nil {
+	if err := w.build(ctx, dir, o); err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
 	return w.facade, w, nil
@@ -62,11 +62,12 @@ type world struct {
 	db     *store.DB
 	blobs  *blob.Store
 	live   *durable.Workers
+	log    io.Closer
 	runner *lazyRunner
 	facade *local.Facade
 }
 
-func (w *world) build(ctx context.Context, dir, here string) (err error) {
+func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error) {
 	if w.db, err = sqlite.Open(ctx, w.paths.Store, sqlite.Options{}); err != nil {
 		return err
 	}
@@ -77,7 +78,11 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 	if w.live, err = durable.NewWorkers(filepath.Join(dir, "workers"), ids.New()); err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log, closeLog, err := newLog(o.Settings)
+	if err != nil {
+		return err
+	}
+	w.log = closeLog
 	w.runner = &lazyRunner{config: durable.Config{Path: w.paths.Engine, Live: w.live}}
 	actions, err := stock.Actions()
 	if err != nil {
@@ -87,7 +92,7 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 	if err != nil {
 		return err
 	}
-	programs := proc.New(time.Now)
+	programs, set := proc.New(time.Now), o.Settings
 	e := engine.New(engine.Config{
 		Store: w.db, Blobs: w.blobs,
 		Model: llm.New(llm.Config{Providers: map[string]llm.Provider{
@@ -95,10 +100,10 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 				Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: readFile,
 			}),
 		}}),
-		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs}),
+		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs, MaxFiles: set.Whole(config.MaxFiles)}),
 		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
-		Tools:     builtin.New(builtin.Config{Proc: programs}),
-		Checker:   builtin.NewChecker(programs, 0),
+		Tools:     builtin.New(builtin.Config{Proc: programs, ShellTimeout: set.Span(config.ShellTimeout), ShellMaxTimeout: set.Span(config.ShellMaxTimeout)}),
+		Checker:   builtin.NewChecker(programs, set.Span(config.CheckTimeout)),
 		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
 		Actions: actions, Actors: actors, Price: price,
 	})
@@ -106,7 +111,7 @@ func (w *world) build(ctx context.Context, dir, here string) (err error) {
 	if err != nil {
 		home = "" // nothing to guard
 	}
-	w.facade = local.New(local.Config{Engine: e, DB: status{w.db}, Paths: w.paths, Home: home, Dir: here, Doctor: w.doctor})
+	w.facade = local.New(local.Config{Engine: e, DB: status{w.db}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: w.doctor, Configuration: personal{configPath(o.ConfigFile)}})
 	return nil
 }
 
@@ -129,6 +134,9 @@ func (w *world) Close() error {
 	}
 	if w.db != nil {
 		errs = append(errs, w.db.Close())
+	}
+	if w.log != nil {
+		errs = append(errs, w.log.Close())
 	}
 	return errors.Join(errs...)
 }
