@@ -92,7 +92,7 @@ func (r *run) enterNode(ctx context.Context, n actor.Node) (bool, error) {
 	case n.Tool != "":
 		next.Turn++
 	case n.Model != nil:
-		if said == "" && next.Visits[n.ID] > 1 {
+		if said == "" && next.Visits[n.ID] > 1 && !r.told(n.ID) {
 			said = "You are asked again: look at how things are now, and go on with your task."
 		}
 		if said != "" {
@@ -202,7 +202,8 @@ func toolOutcome(t evidence.ToolCall, output string) map[string]any {
 // has taken all of its turns failed, where the graph says what then.
 func (r *run) stepNodeModel(ctx context.Context, n actor.Node) (bool, error) {
 	if n.OnError != "" && !r.callOpen() && !r.answerReady() && r.turnsTaken() >= n.Model.Turns() {
-		return r.leaveNode(ctx, r.p, n, "", false)
+		n.Save = "" // it came to no answer
+		return r.leaveNode(ctx, r.p, n, nil, false)
 	}
 	return r.stepModel(ctx)
 }

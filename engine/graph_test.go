@@ -70,7 +70,7 @@ func coding(t testing.TB) scripted.Script {
 			return scripted.Reply{Text: fmt.Sprintf("Written in answer %d.", r.Turn)}
 		case r.Turn == 0:
 			return calls(record, choose("how", ""), "builtin__write", `{"path":"a.txt","content":"bad 1\n"}`)
-		case strings.Contains(last.Text, "A person") || strings.Contains(last.Text, "did not pass"):
+		case strings.Contains(last.Text, "A person") || r.Contains("user", "did not pass"):
 			return save("b.txt", "as you say")
 		case strings.Contains(last.Text, "bad 1"):
 			return save("a.txt", "bad 2")

@@ -186,6 +186,40 @@ func TestGraphIsSentBack(t *testing.T) {
 	})
 }
 
+// A validation that failed does not lead past a person.
+func TestSentBackPastAPerson(t *testing.T) {
+	t.Parallel()
+	quick := strings.Replace(fixing, "to: review", "to: end", 1)
+	quick = strings.Replace(quick[:strings.Index(quick, "  - id: review")], "  - id: code\n", "  - id: code\n    interrupt: before\n", 1)
+	w, wr := graphWorld(t, t.TempDir(), t.TempDir(), coding(t), task(validated("test -f b.txt")), quick)
+	p := w.run(w.start("ci"), "")
+	asked := 0
+	for ; p.State == plan.Waiting && asked < 10; asked++ {
+		if got := w.open(p).Subject; got != "before code" {
+			t.Errorf("asked for %s", got)
+		}
+		p = w.answer(p, true, "")
+	}
+	w.status(p, plan.Applied)
+	if asked != 4 {
+		t.Errorf("asked %d times, want before each of 4 visits", asked)
+	}
+	contains(t, "what the model is told", wr.last(), "required validation check did not pass")
+}
+
+// A test between the visits of a model that does nothing is not a loop of calls.
+func TestANodeRunsAsOftenAsItsGraphSays(t *testing.T) {
+	t.Parallel()
+	idle := builder(t, func(int, scripted.Request) scripted.Reply { return scripted.Reply{Text: "Nothing."} })
+	w, _ := graphWorld(t, t.TempDir(), t.TempDir(), idle, task(),
+		loopOf("", "  - {id: test, tool: builtin/shell, with: {script: exit 1}, save: out, edges: [{when: {state.visits.test: 9}, to: end}, {to: work}]}\n"))
+	p := w.run(w.start("ci"), "")
+	w.status(p, plan.Applied)
+	if n := len(w.entered(p)); n != 18 {
+		t.Errorf("%d visits, want 18", n)
+	}
+}
+
 // A graph that strategizes has to come to a strategy before it ends.
 func TestGraphStrategist(t *testing.T) {
 	t.Parallel()

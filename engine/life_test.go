@@ -47,6 +47,37 @@ func stubborn() scripted.Script {
 // and nothing reaches the project before apply. T23
 func TestLifeOfAPlan(t *testing.T) {
 	t.Parallel()
+	live(t, func(tb testing.TB, box, tree string) (*world, *wire) {
+		return modelWorld(tb, box, tree, stubborn(), task(good()), turns(40))
+	})
+}
+
+// The same holds for a graph of models with a loop and questions of its own.
+func TestLifeOfAGraph(t *testing.T) {
+	t.Parallel()
+	graph := strings.Replace(fixing, "  - id: check\n", "  - id: check\n    interrupt: after\n    on_reject: code\n", 1)
+	rules := script(t, "")
+	live(t, func(tb testing.TB, box, tree string) (*world, *wire) {
+		return graphWorld(tb, box, tree, reply(func(r scripted.Request) scripted.Reply {
+			switch {
+			case r.Contains("system", "You are the strategist") && !r.Contains("tool", "recorded decision"):
+				return call(record, fmt.Sprintf(`{"type":"strategy_choice","question":"turn %d","chosen":"c","alternatives":[],"rationale":"r"}`, r.Turn))
+			case r.Contains("system", "You are the strategist"):
+				out, err := rules.Reply(r)
+				must(t, err)
+				return out
+			case r.Contains("system", "You review") || len(r.Results()) > 0:
+				return scripted.Reply{Text: fmt.Sprintf("Done in turn %d.", r.Turn)}
+			case r.Turn < 3:
+				return call("builtin__write", fmt.Sprintf(`{"path":"a.txt","content":"bad in turn %d\n"}`, r.Turn))
+			}
+			return call("builtin__write", fmt.Sprintf(`{"path":"a.txt","content":"good in turn %d\n"}`, r.Turn))
+		}), task(good()), graph, reviewing)
+	})
+}
+
+// live lets people do things to a plan of the task.
+func live(t *testing.T, make func(tb testing.TB, box, tree string) (*world, *wire)) {
 	known := map[plan.Status]bool{{Phase: plan.PhaseAction, State: plan.Queued}: true}
 	leads := map[string]bool{}
 	for _, tr := range plan.Transitions() {
@@ -57,7 +88,7 @@ func TestLifeOfAPlan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tree, box := t.TempDir(), t.TempDir()
 		tb := &ear{inner: inner{TB: t}}
-		w, wr := modelWorld(tb, box, tree, stubborn(), task(good()), turns(40))
+		w, wr := make(tb, box, tree)
 		defer tb.close()
 		p := w.start(rapid.SampledFrom([]string{"manual", "review", "supervised", "auto"}).Draw(rt, "profile"))
 		write := rapid.Bool().Draw(rt, "writes need approval")
@@ -116,7 +147,7 @@ func TestLifeOfAPlan(t *testing.T) {
 			}
 		}
 		// From wherever it is, a person who says yes to everything gets there.
-		for range 12 {
+		for range 40 {
 			if p = w.plan(p.ID); p.Terminal() {
 				return
 			}

@@ -168,6 +168,9 @@ const (
 // loops says why this call, after the last ones of the phase, is a loop; ""
 // when it is none.
 func (r *run) loops(ctx context.Context, t evidence.ToolCall, args []byte) (string, error) {
+	if t.Call == "" && len(r.actorNow().Models()) > 0 {
+		return "", nil // a node between models, such as a test, is bounded by the steps of its graph
+	}
 	all := slices.DeleteFunc(r.phaseToolCalls(), func(old evidence.ToolCall) bool { return old.ID == t.ID })
 	all = all[max(0, len(all)-(repeatWindow-1)):]
 	this := t.Tool + " " + evidence.Hash(args)

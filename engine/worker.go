@@ -66,13 +66,16 @@ func (r *run) lastWorker() (node string, ok bool) {
 }
 
 // sendBack gives the work back to the model that worked last, with something
-// said to it. It reports false where no model has worked.
+// said to it. Where a person has to say yes before its node, they are asked. It
+// reports false where no model has worked.
 func (r *run) sendBack(next *plan.Plan, slot, origin, text string) bool {
 	node, ok := r.lastWorker()
 	if !ok {
 		return false
 	}
-	if node != "" {
+	if n, ok := r.actorNow().Node(node); ok && n.Interrupt == actor.Before {
+		next.Node, next.NodeOpen, next.NodeDone, next.NodeBad = node, false, false, false
+	} else if node != "" {
 		r.visit(next, node)
 	}
 	next.ActorEnd, next.Repairs = false, 0
@@ -80,4 +83,21 @@ func (r *run) sendBack(next *plan.Plan, slot, origin, text string) bool {
 		Phase: next.Phase, Attempt: next.Attempt, Node: next.Node, After: next.Turn, Slot: slot, Origin: origin, Text: text,
 	})
 	return true
+}
+
+// told reports whether something was said to the model of the node that it has
+// not answered.
+func (r *run) told(node string) bool {
+	after := -1
+	for _, in := range r.p.Inputs {
+		if in.Phase == r.p.Phase && in.Attempt == r.p.Attempt && in.Node == node {
+			after = in.After
+		}
+	}
+	for _, c := range slices.Backward(r.calls) {
+		if c.Phase == r.p.Phase && c.Attempt == r.p.Attempt && c.Node == node {
+			return after >= c.Turn
+		}
+	}
+	return after >= 0
 }

@@ -69,7 +69,7 @@ func (f *Facade) approvalShow(ctx context.Context, q a2a.RefQuery, _ func(plan.E
 	if a.State != plan.Open {
 		v.Next = "agents plan resume " + string(a.Plan)
 	}
-	if a.Kind == plan.ApproveGate || a.Kind == plan.ApproveFix {
+	if a.Kind == plan.ApproveGate || a.Kind == plan.ApproveFix || a.Kind == plan.ApproveNode {
 		p, err := f.plan(ctx, string(a.Plan))
 		if err != nil {
 			return v, err
