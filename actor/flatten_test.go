@@ -69,6 +69,18 @@ func TestFlatten(t *testing.T) {
 			t.Errorf("%s: inner %q", id, n.Inner())
 		}
 	}
+	var ways []string
+	for _, a := range got.Arrows() {
+		if strings.HasPrefix(a.From, "review") && !strings.Contains(a.From, "check") {
+			ways = append(ways, a.From+" "+a.Why+" "+a.To)
+		}
+	}
+	if d := cmp.Diff([]string{"review  review/look", "review rejected code", "review/look  review/check", "review/end  end"}, ways); d != "" {
+		t.Error(d)
+	}
+	if drawn := got.Dot(); !strings.Contains(drawn, "review/look") || strings.Contains(drawn, "finish -> ") {
+		t.Error(drawn)
+	}
 	// The conditions of an inlined actor see its own state.
 	s := actor.State{Visits: map[string]int{"look": 5, "review/look": 1}}
 	if next, _ := got.After("review/check", true, s); next != "review/look" {

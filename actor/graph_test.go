@@ -317,3 +317,71 @@ func TestAcceptedGraphsCanEnd(t *testing.T) {
 		}
 	})
 }
+
+func TestSaid(t *testing.T) {
+	n := actor.Node{ID: "x", Input: "{{a}} {{b"}
+	if _, err := n.Said(actor.Named(map[string]string{"a": "1"})); !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "node x: input: ") {
+		t.Errorf("got %v", err)
+	}
+	n.Input = "{{a}}!"
+	if got, err := n.Said(actor.Named(map[string]string{"a": "1"})); got != "1!" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// A value reads the same whether it is new or comes back from a record.
+func TestTextOfValues(t *testing.T) {
+	for _, c := range []struct {
+		v    any
+		want string
+	}{
+		{"a", "a"}, {2, "2"}, {2.5, "2.5"}, {1e21, "1000000000000000000000"}, {true, "true"}, {json.Number("7"), "7"},
+		{map[string]any{"a": 1}, `{"a":1}`}, {nil, ""}, {func() {}, "0x"},
+	} {
+		s := actor.State{Vars: map[string]any{"k": c.v}}
+		if got := s.Text("", "state.k"); got != c.want && !(c.want == "0x" && strings.HasPrefix(got, "0x")) {
+			t.Errorf("%v: got %q, want %q", c.v, got, c.want)
+		}
+		if got := s.Text("", "k"); got != "" {
+			t.Errorf("a path without its beginning leads to %q", got)
+		}
+	}
+	for _, n := range []any{3, int64(3), uint64(3), 3.0, json.Number("3"), "3"} {
+		if got, err := (actor.State{}).Reduce("", "k", actor.Max, n); err != nil || got.Vars["k"] != 3.0 {
+			t.Errorf("%T: %v, %v", n, got.Vars, err)
+		}
+	}
+}
+
+func TestTooManyNodes(t *testing.T) {
+	c := actor.Config{Name: "local/a"}
+	for i := range 501 {
+		c.Graph = append(c.Graph, actor.Node{ID: fmt.Sprint("n", i), Tool: "t"})
+	}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "501 nodes, at most 500") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Keys of several nodes: what they have in common counts.
+func TestShapesOfSharedKeys(t *testing.T) {
+	head := "name: a\nstate: {s: {}, o: {reducer: merge}}\ngraph:\n  - {id: x, tool: t, save: s}\n"
+	tail := "  - {id: z, tool: t, edges: [{when: {%s}, to: end}], next: end}\n"
+	for _, c := range []struct {
+		second, cond string
+		ok           bool
+	}{
+		{"  - {id: y, model: {name: default}, save: s}\n", "state.s: {matches: a}", true},
+		{"  - {id: y, tool: t, save: s}\n", "state.s: {matches: a}", false},
+		{"  - {id: y, actor: b, save: s}\n", "state.s.found: {at_least: 1}", true},
+		{"  - {id: y, tool: t, save: o}\n", "state.o.deep.er: x", true},
+		{"  - {id: y, tool: t, save: o}\n", "state.o: x", false},
+		{"", "state.input: {matches: a}, state.person: {exists: true}", true},
+		{"", "state.input.x: a", false},
+	} {
+		_, err := actor.Parse("f", []byte(head+c.second+fmt.Sprintf(tail, c.cond)))
+		if (err == nil) != c.ok {
+			t.Errorf("%s with %q: %v", c.cond, c.second, err)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
@@ -345,5 +346,24 @@ func TestFileStateSame(t *testing.T) {
 		if f.Same(g) != c.want || g.Same(f) != c.want {
 			t.Errorf("%s: got %v", name, f.Same(g))
 		}
+	}
+}
+
+func TestActors(t *testing.T) {
+	p := plan.Plan{Strategy: actor.Config{Name: "s"}, Execution: actor.Config{Name: "e"}}
+	for want, change := range map[string]func(){"s e ": func() {}, "s e i ": func() { p.Invariant = &actor.Config{Name: "i"} }} {
+		p.Estimation, p.Invariant = nil, nil
+		change()
+		got := ""
+		for _, a := range p.Actors() {
+			got += a.Name + " "
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	p.Estimation = &actor.Config{Name: "g"}
+	if all := p.Actors(); all[2].Name != "g" {
+		t.Errorf("got %v", all)
 	}
 }
