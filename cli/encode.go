@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	jsonstd "encoding/json"
 	"io"
 	"strings"
 
@@ -21,6 +22,10 @@ func encodeJSON(v any, indent bool) ([]byte, error) {
 		json.Deterministic(true),
 		jsonv1.OmitEmptyWithLegacySemantics(true),
 		jsontext.AllowInvalidUTF8(true),
+		// A number that comes from a record, digit by digit, is no text.
+		json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, n jsonstd.Number) error {
+			return e.WriteValue(jsontext.Value(n))
+		})),
 	}
 	if indent {
 		opts = append(opts, jsontext.WithIndent("  "))

@@ -87,3 +87,14 @@ func FuzzEscape(f *testing.F) {
 		}
 	})
 }
+
+// A number of no fixed type comes from the store digit by digit, and stays one.
+func TestNumbersOfRecordsStayNumbers(t *testing.T) {
+	got, err := encodeJSON(map[string]any{"n": json.Number("12345678901234567890.5")}, false)
+	if err != nil || string(got) != `{"n":12345678901234567890.5}`+"\n" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if got, err = encodeYAML(map[string]any{"n": json.Number("3")}); err != nil || string(got) != "n: 3\n" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
