@@ -113,7 +113,7 @@ func tell(e plan.Event) telling {
 	case "model.text":
 		return telling{"…", f.text("text"), plainTone, true}
 	case "node.entered":
-		return telling{"▸", fmt.Sprintf("node %s, visit %s: %s", f.text("node"), f.text("visit"), f.text("what")), noteTone, false}
+		return telling{"▸", fmt.Sprintf("node %s, visit %s: %s", f.text("node"), f.text("visit"), f.text("what")), noteTone, strings.HasPrefix(f.text("what"), "tool ")}
 	case "decision.recorded":
 		return tellDecision(f)
 	case "tool.started":
