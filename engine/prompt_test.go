@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/llm/scripted"
@@ -199,4 +200,49 @@ func TestMessagesThatAreRefused(t *testing.T) {
 	if err := g.Prompt(ctx, graph.ID, "x", false); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a plan without a model: %v", err)
 	}
+}
+
+// In a graph the model that is at work is told; when the work is done, the one
+// that worked last, and the graph goes on from there.
+func TestMessagesInAGraph(t *testing.T) {
+	data, tree := t.TempDir(), t.TempDir()
+	var p plan.Plan
+	var other *world
+	graph := func(c *actor.Config) {
+		m := actor.Model{Provider: c.Provider, Name: c.Model}
+		*c = actor.Config{Name: c.Name, Graph: []actor.Node{
+			{ID: "think", Model: &m},
+			{ID: "look", Tool: "builtin/list", With: map[string]any{"path": "."}},
+		}}
+	}
+	w, wr := modelWorld(t, data, tree, writer(t, func(turn int) {
+		if turn == 0 {
+			other.prompt(p, "First red.", false)
+		}
+	}), task(), graph)
+	other, _ = modelWorld(t, data, tree, writer(t, func(int) {}), task(), graph)
+	p = w.start("auto")
+	p = w.run(p, "")
+	w.status(p, plan.Waiting)
+	contains(t, "the last request", wr.last(), "A person says: First red.")
+	looked := func() (n int) {
+		for _, c := range w.records(p.ID).toolCalls {
+			if c.Tool == "builtin/list" && c.Phase == plan.PhaseExecute {
+				n++
+			}
+		}
+		return n
+	}
+	before := looked()
+	w.prompt(p, "Then blue.", false)
+	p = w.run(p, "")
+	w.status(p, plan.Waiting)
+	contains(t, "the last request", wr.last(), "A person says: First red.", "A person says: Then blue.")
+	if looked() != before+1 {
+		t.Errorf("the graph did not go on after the model: %d looks, %d before", looked(), before)
+	}
+	if got := strings.Join(w.interventions(p), "|"); got != "First red.|Then blue." {
+		t.Errorf("recorded: %s", got)
+	}
+	w.status(w.run(p, plan.PhaseApply), plan.Applied)
 }
