@@ -145,9 +145,8 @@ func (r *run) hear(ctx context.Context) (bool, error) {
 	next := r.p
 	after := next.Turn
 	if next.ActorEnd {
-		if node, _ := r.lastWorker(); node != "" {
-			r.visit(&next, node)
-		}
+		node, _ := r.lastWorker()
+		r.goBack(&next, node)
 	} else if r.callOpen() {
 		after--
 	}

@@ -246,3 +246,25 @@ func TestMessagesInAGraph(t *testing.T) {
 	}
 	w.status(w.run(p, plan.PhaseApply), plan.Applied)
 }
+
+// A message does not get around the yes that a node wants before it is entered.
+func TestMessageToANodeThatAsksFirst(t *testing.T) {
+	w, wr := modelWorld(t, t.TempDir(), t.TempDir(), writer(t, func(int) {}), task(), func(c *actor.Config) {
+		m := actor.Model{Provider: c.Provider, Name: c.Model}
+		*c = actor.Config{Name: c.Name, Graph: []actor.Node{{ID: "think", Model: &m, Interrupt: actor.Before}}}
+	})
+	p := w.run(w.start("auto"), "")
+	for w.open(p).Kind == plan.ApproveNode {
+		p = w.answer(p, true, "")
+	}
+	w.status(p, plan.Waiting)
+	calls := wr.count()
+	w.prompt(p, "Make it red.", false)
+	p = w.run(p, "")
+	w.status(p, plan.Waiting)
+	if asked := w.open(p); asked.Kind != plan.ApproveNode || wr.count() != calls {
+		t.Errorf("asked about %s, %d calls more", asked.Kind, wr.count()-calls)
+	}
+	w.answer(p, true, "")
+	contains(t, "the last request", wr.last(), "A person says: Make it red.")
+}

@@ -65,19 +65,24 @@ func (r *run) lastWorker() (node string, ok bool) {
 	return "", false
 }
 
-// sendBack gives the work back to the model that worked last, with something
-// said to it. Where a person has to say yes before its node, they are asked. It
-// reports false where no model has worked.
-func (r *run) sendBack(next *plan.Plan, slot, origin, text string) bool {
-	node, ok := r.lastWorker()
-	if !ok {
-		return false
-	}
+// goBack makes the node the one that is at work again; where a person has to say
+// yes before it, they are asked first.
+func (r *run) goBack(next *plan.Plan, node string) {
 	if n, ok := r.actorNow().Node(node); ok && n.Interrupt == actor.Before {
 		next.Node, next.NodeOpen, next.NodeDone, next.NodeBad = node, false, false, false
 	} else if node != "" {
 		r.visit(next, node)
 	}
+}
+
+// sendBack gives the work back to the model that worked last, with something
+// said to it. It reports false where no model has worked.
+func (r *run) sendBack(next *plan.Plan, slot, origin, text string) bool {
+	node, ok := r.lastWorker()
+	if !ok {
+		return false
+	}
+	r.goBack(next, node)
 	next.ActorEnd, next.Repairs = false, 0
 	next.Inputs = append(append([]plan.Input{}, next.Inputs...), plan.Input{
 		Phase: next.Phase, Attempt: next.Attempt, Node: next.Node, After: next.Turn, Slot: slot, Origin: origin, Text: text,
