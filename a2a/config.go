@@ -104,7 +104,8 @@ type ConfigChange struct {
 	Value   string      `json:"value,omitempty"` // what was set
 	Where   string      `json:"where"`           // the file or the project
 	Changed bool        `json:"changed"`
-	Now     ConfigValue `json:"now"` // for the project here
+	Now     ConfigValue `json:"now"`               // for the project here
+	Problem string      `json:"problem,omitempty"` // something else is wrong, and Now is not known
 }
 
 // ConfigKeyView is a key with all that is said about it.

@@ -31,7 +31,10 @@ func changeOutput(v a2a.ConfigChange, verb string) output {
 		}
 		p.printf("%s %s in %s", p.bold(v.Key), verb, v.Where)
 	}}
-	if v.Value != "" && v.Now.Value != v.Value {
+	switch {
+	case v.Problem != "":
+		o.warnings = append(o.warnings, v.Problem)
+	case v.Value != "" && v.Now.Value != v.Value:
 		o.warnings = append(o.warnings, "now "+v.Now.Value+" counts: "+v.Now.Origin.Text)
 	}
 	return o

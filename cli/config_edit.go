@@ -40,6 +40,7 @@ func editConfig(ctx context.Context, a *app, project string) error {
 		if text, err = a.env.Edit(ctx, "config.toml", text); err != nil {
 			return err
 		}
+		a.forgetSignals()
 		v, err := call(ctx, a, a2a.ConfigEdit(), a2a.ConfigEditRequest{Project: project, Text: &text, Expect: old.Hash})
 		if err == nil {
 			a.put(output{schema: "agents.config-text.v1", data: v, human: func(p *printer) {
@@ -57,6 +58,18 @@ func editConfig(ctx context.Context, a *app, project string) error {
 		a.say("%s", fault.As(err).Msg)
 		if again, cerr := a.confirm(ctx, "Open the editor again?"); cerr != nil || !again {
 			return fault.New(fault.Invalid, "nothing was changed: %w", err)
+		}
+	}
+}
+
+// forgetSignals drops what was sent while another program had the terminal:
+// Ctrl-C in an editor is a key like others.
+func (a *app) forgetSignals() {
+	for {
+		select {
+		case <-a.env.Signals:
+		default:
+			return
 		}
 	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -223,6 +225,21 @@ func TestConfigEdit(t *testing.T) {
 	}
 }
 
+func TestCtrlCBelongsToTheEditor(t *testing.T) {
+	w := newWorld(answers()).terminal()
+	signals := make(chan os.Signal, 2)
+	w.env.Signals = signals
+	w.edit = func(s string) string {
+		signals <- os.Interrupt
+		signals <- os.Interrupt
+		return s
+	}
+	w.want(t, 0, "config", "edit")
+	if len(signals) > 0 {
+		t.Errorf("%d signals are left", len(signals))
+	}
+}
+
 func TestConfigValidateExits(t *testing.T) {
 	all := answers()
 	all["config/validate"] = a2a.ConfigCheckView{Looked: []string{"c.toml"}, Problems: []a2a.ConfigProblem{{Message: "c.toml:2: unknown key x", Hint: "did you mean y?"}}}
@@ -231,4 +248,29 @@ func TestConfigValidateExits(t *testing.T) {
 	if got := w.out.String(); !strings.Contains(got, "c.toml:2: unknown key x") || !strings.Contains(got, "did you mean y?") {
 		t.Errorf("%s", got)
 	}
+}
+
+func TestAChangeBesideAMistake(t *testing.T) {
+	all := answers()
+	all["config/set"] = a2a.ConfigChange{Key: "plan.max-cost", Value: "9", Where: "c.toml", Changed: true, Problem: "x.toml:2: unknown key y"}
+	w := newWorld(all)
+	w.want(t, 0, "config", "set", "plan.max-cost", "9")
+	if got := w.err.String(); !strings.Contains(got, "warning: x.toml:2: unknown key y") || strings.Contains(got, "counts") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestFlagsAreTheStrongestLayer(t *testing.T) {
+	w := newWorld(answers()).set("[core]\nformat = \"json\"\n", nil)
+	var got config.Settings
+	open := w.env.Open
+	w.env.Open = func(ctx context.Context, o Options) (a2a.Client, io.Closer, error) {
+		got = o.Settings
+		return open(ctx, o)
+	}
+	w.want(t, 0, "--format", "plain", "project", "show")
+	if e := got.Entry(config.Format); e.Value != "plain" || e.Origin.String() != "flag --format" {
+		t.Errorf("%+v", e)
+	}
+	w.want(t, 2, "--format", "xml", "project", "show")
 }

@@ -41,6 +41,12 @@ func (a *app) settleConfig(cmd *cobra.Command) error {
 		}
 		return err
 	}
+	for _, x := range a.said(cmd) {
+		k, _ := config.Find(x.Key)
+		if value, err := k.Check(x.Value); err == nil {
+			s = s.Over(config.Entry{Key: x.Key, Value: value, Origin: config.Origin{Layer: config.Flag, Name: x.From}})
+		} // a flag that takes no such value is refused where it is read
+	}
 	a.settings = s
 	return nil
 }

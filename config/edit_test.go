@@ -82,6 +82,10 @@ func TestEditsAreRefused(t *testing.T) {
 			t.Errorf("set %s %q: %v, want %s", c.key, c.value, err, c.want)
 		}
 	}
+	full := "#" + strings.Repeat("x", config.MaxBytes-2) + "\n"
+	if _, _, err := config.Set("c.toml", []byte(full), config.User, config.Format, "json"); err == nil || !strings.Contains(err.Error(), "cannot be changed by itself") {
+		t.Errorf("a text that is too large then: %.200v", err)
+	}
 	if _, _, err := config.Unset("c.toml", []byte("[core]\ncolour = 1\n"), config.User, config.Format); err == nil {
 		t.Error("a text with an error was changed")
 	}

@@ -92,10 +92,9 @@ func (f *Facade) setCurrent(ctx context.Context, name string) (a2a.ConfigChange,
 	if err != nil {
 		return a2a.ConfigChange{}, err
 	}
-	s, _, err := f.settingsHere(ctx, "", nil)
-	return a2a.ConfigChange{
-		Key: k.Name, Value: p.Project.Name, Where: f.Paths.Store, Changed: true, Now: valueOf(s.Entry(k.Name)),
-	}, err
+	v := a2a.ConfigChange{Key: k.Name, Value: p.Project.Name, Where: f.Paths.Store, Changed: true}
+	f.countsNow(ctx, "", &v)
+	return v, nil
 }
 
 func (f *Facade) configUnset(ctx context.Context, q a2a.ConfigSetRequest, _ func(plan.Event)) (a2a.ConfigChange, error) {
@@ -114,9 +113,8 @@ func (f *Facade) configUnset(ctx context.Context, q a2a.ConfigSetRequest, _ func
 		if err != nil {
 			return v, err
 		}
-		s, _, err := f.settingsHere(ctx, "", nil)
-		v.Now = valueOf(s.Entry(q.Key))
-		return v, err
+		f.countsNow(ctx, "", &v)
+		return v, nil
 	}
 	return f.change(ctx, q, func(name string, layer config.Layer, old []byte) ([]byte, error) {
 		out, _, err := config.Unset(name, old, layer, q.Key)
@@ -136,9 +134,18 @@ func (f *Facade) change(ctx context.Context, q a2a.ConfigSetRequest, edit func(n
 	if err != nil {
 		return v, err
 	}
-	s, _, err := f.settingsHere(ctx, q.Project, nil)
-	v.Now = valueOf(s.Entry(q.Key))
-	return v, err
+	f.countsNow(ctx, q.Project, &v)
+	return v, nil
+}
+
+// countsNow tells what counts after a change. The change is made, so what is
+// wrong elsewhere is no error of it.
+func (f *Facade) countsNow(ctx context.Context, project string, v *a2a.ConfigChange) {
+	s, _, err := f.settingsHere(ctx, project, nil)
+	if err != nil {
+		v.Problem = fault.As(err).Msg
+	}
+	v.Now = valueOf(s.Entry(v.Key))
 }
 
 // rewrite replaces the text of the person's file, or of a project's settings, by

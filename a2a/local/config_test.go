@@ -94,6 +94,10 @@ func TestConfigSetAndUnset(t *testing.T) {
 	refused(t, f, a2a.ConfigSet(), a2a.ConfigSetRequest{Key: "plan.max-cost", Value: "1", Project: "none"}, fault.NotFound)
 	me.env["AGENTS_CFG_nonsense"] = "1"
 	refused(t, f, a2a.ConfigGet(), a2a.ConfigQuery{Key: "plan.max-cost"}, fault.Invalid)
+	// What is wrong elsewhere does not undo a change.
+	if v := do(t, f, a2a.ConfigSet(), a2a.ConfigSetRequest{Key: "plan.max-cost", Value: "4"}); !v.Changed || !strings.Contains(v.Problem, "AGENTS_CFG_nonsense") {
+		t.Errorf("set beside a mistake: %+v", v)
+	}
 }
 
 func TestTheCurrentProjectIsKeptWithTheData(t *testing.T) {
