@@ -164,7 +164,13 @@ apply       agents plan apply         brings the changes into the real files
 
 "agents run <action>" goes through all of it as far as the profile allows. A
 plan that stops says why and prints the command that goes on. "agents plan tree"
-shows the decisions, "agents plan explain" one of them.`
+shows the decisions, "agents plan explain" one of them.
+
+From another terminal, "agents plan watch" shows a plan that runs, "agents
+plan prompt" says something to its model, and "agents plan pause" stops it at
+the next safe point. One that failed goes on with "agents plan retry", which
+does the failed step again, or "agents plan resume", which goes on from the
+record. "agents status" shows all that runs and all that waits.`
 }
 
 func safetyText(int) string {
