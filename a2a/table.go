@@ -17,6 +17,7 @@ func Table() []Info {
 		doctorOps(),
 		planOps(),
 		projectOps(),
+		providerOps(),
 		resourceOps(),
 		statusOps(),
 		usageOps(),

@@ -17,8 +17,8 @@ import (
 	"github.com/cleveragents/agents/tool"
 )
 
-// Config is everything an Engine needs; every field is required but Price,
-// DefaultModel, Sleep, Actions and Actors, the built-in entities that exist without being stored.
+// Config is everything an Engine needs; every field is required but BuiltinActor,
+// Price, DefaultModel, Sleep, Actions and Actors, the built-in entities that exist without being stored.
 type Config struct {
 	Store     Store
 	Blobs     Blobs
@@ -34,6 +34,9 @@ type Config struct {
 	Log       *slog.Logger
 	Actions   []action.Action
 	Actors    []actor.Config
+	// Model actors that need no file: BuiltinActor returns the actor of a name
+	// provider/model, and false for a name that is something else; nil has none.
+	BuiltinActor func(ctx context.Context, name string) (actor.Config, bool, error)
 	// Price returns what a call costs in USD, and whether that is known; nil
 	// knows no price.
 	Price func(provider, model string, u actor.Usage) (usd float64, known bool)
@@ -104,6 +107,9 @@ func (e *Engine) Action(ctx context.Context, name string) (a action.Action, buil
 func (e *Engine) Actor(ctx context.Context, name string) (c actor.Config, builtin bool, err error) {
 	canonical, err := ident.Canonical(name)
 	if err != nil {
+		if c, ok, merr := e.modelActor(ctx, name); ok { // a model's id may hold more than a name may
+			return c, true, merr
+		}
 		return actor.Config{}, false, err
 	}
 	for _, b := range e.Actors {
@@ -115,10 +121,21 @@ func (e *Engine) Actor(ctx context.Context, name string) (c actor.Config, builti
 		c, err = tx.Actor(canonical)
 		return err
 	})
-	if fault.Is(err, fault.NotFound) {
-		err = e.noActor(ctx, canonical)
+	if !fault.Is(err, fault.NotFound) {
+		return c, false, err
 	}
-	return c, false, err
+	if c, ok, merr := e.modelActor(ctx, name); ok {
+		return c, true, merr
+	}
+	return c, false, e.noActor(ctx, canonical)
+}
+
+// modelActor is the actor that is one model, by its name provider/model.
+func (e *Engine) modelActor(ctx context.Context, name string) (actor.Config, bool, error) {
+	if e.BuiltinActor == nil {
+		return actor.Config{}, false, nil
+	}
+	return e.BuiltinActor(ctx, name)
 }
 
 // event makes an event of the plan; the store numbers it when it is appended.

@@ -21,6 +21,7 @@ import (
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/project"
+	"github.com/cleveragents/agents/provider"
 	"github.com/cleveragents/agents/resource"
 	"github.com/cleveragents/agents/tool"
 )
@@ -54,6 +55,7 @@ type Tx interface {
 	ApprovalTx
 	SettingTx
 	BlobTx
+	ProviderTx
 }
 
 // ActionTx keeps actions by canonical name.
@@ -69,6 +71,14 @@ type ActorTx interface {
 	Actor(name string) (actor.Config, error)
 	Actors() ([]actor.Config, error) // by name
 	RemoveActor(name string) error
+}
+
+// ProviderTx keeps the configuration of providers by name. None holds a key.
+type ProviderTx interface {
+	PutProvider(c provider.Config, replace bool) error // Exists unless replace
+	Provider(name string) (provider.Config, error)
+	Providers() ([]provider.Config, error) // by name
+	RemoveProvider(name string) error
 }
 
 // ProjectTx keeps projects with their links.

@@ -32,6 +32,8 @@ const (
 	// Azure is Chat Completions at Azure OpenAI, whose base URL is the resource's
 	// endpoint: POST …/openai/v1/chat/completions. The model is a deployment.
 	Azure Format = "azure"
+	// AzureResponses is Responses there: POST …/openai/v1/responses.
+	AzureResponses Format = "azure-responses"
 )
 
 // dialect is all that a format does in its own way.
@@ -78,6 +80,8 @@ func dialectOf(f Format) (dialect, bool) {
 		return d, true
 	case Azure:
 		return dialect{path: fixed("/openai/v1/chat/completions"), compose: composeOpenAIChat, sign: header("Api-Key"), accept: sse, reader: newOpenAIChatReader}, true
+	case AzureResponses:
+		return dialect{path: fixed("/openai/v1/responses"), compose: composeResponses, sign: header("Api-Key"), accept: sse, reader: newResponsesReader}, true
 	case Responses:
 		return dialect{path: fixed("/responses"), compose: composeResponses, sign: bearer, accept: sse, reader: newResponsesReader}, true
 	case Messages:

@@ -23,7 +23,7 @@ import (
 )
 
 func allFormats() []llm.Format {
-	return []llm.Format{llm.Chat, llm.OpenAIChat, llm.Responses, llm.Messages, llm.Gemini, llm.Bedrock, llm.Azure}
+	return []llm.Format{llm.Chat, llm.OpenAIChat, llm.Responses, llm.Messages, llm.Gemini, llm.Bedrock, llm.Azure, llm.AzureResponses}
 }
 
 // sent is what leaves for a request in a format.
@@ -163,7 +163,7 @@ data: {"candidates":[{"content":{"parts":[{"functionCall":{"id":"c1","name":"bui
 `
 	return map[llm.Format]string{
 		llm.Chat: chat, llm.OpenAIChat: chat, llm.Azure: chat, llm.Messages: messages, llm.Bedrock: framed(messages),
-		llm.Responses: responses, llm.Gemini: gemini,
+		llm.Responses: responses, llm.AzureResponses: responses, llm.Gemini: gemini,
 	}
 }
 
@@ -281,13 +281,14 @@ func TestAddressesAndKeys(t *testing.T) {
 		t.Setenv(name, "poison-of-the-environment")
 	}
 	for f, want := range map[llm.Format]struct{ url, header, value string }{
-		llm.Chat:       {"https://host.invalid/chat/completions", "Authorization", "Bearer k-123"},
-		llm.OpenAIChat: {"https://host.invalid/chat/completions", "Authorization", "Bearer k-123"},
-		llm.Responses:  {"https://host.invalid/responses", "Authorization", "Bearer k-123"},
-		llm.Messages:   {"https://host.invalid/v1/messages", "X-Api-Key", "k-123"},
-		llm.Gemini:     {"https://host.invalid/v1beta/models/maker%2Fm-1:streamGenerateContent?alt=sse", "X-Goog-Api-Key", "k-123"},
-		llm.Bedrock:    {"https://host.invalid/model/maker%2Fm-1/invoke-with-response-stream", "Authorization", "Bearer k-123"},
-		llm.Azure:      {"https://host.invalid/openai/v1/chat/completions", "Api-Key", "k-123"},
+		llm.Chat:           {"https://host.invalid/chat/completions", "Authorization", "Bearer k-123"},
+		llm.OpenAIChat:     {"https://host.invalid/chat/completions", "Authorization", "Bearer k-123"},
+		llm.Responses:      {"https://host.invalid/responses", "Authorization", "Bearer k-123"},
+		llm.Messages:       {"https://host.invalid/v1/messages", "X-Api-Key", "k-123"},
+		llm.Gemini:         {"https://host.invalid/v1beta/models/maker%2Fm-1:streamGenerateContent?alt=sse", "X-Goog-Api-Key", "k-123"},
+		llm.Bedrock:        {"https://host.invalid/model/maker%2Fm-1/invoke-with-response-stream", "Authorization", "Bearer k-123"},
+		llm.AzureResponses: {"https://host.invalid/openai/v1/responses", "Api-Key", "k-123"},
+		llm.Azure:          {"https://host.invalid/openai/v1/chat/completions", "Api-Key", "k-123"},
 	} {
 		url, h, body := sent(t, f, talk(f, actor.Response{Message: actor.Message{Role: actor.Assistant, Pieces: []actor.Piece{{Text: "Yes."}}}}))
 		if url != want.url {

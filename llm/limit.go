@@ -39,6 +39,13 @@ type bucket struct {
 	at    time.Time
 }
 
+// set changes the limits, as a provider's configuration may.
+func (l *limiter) set(limits Limits) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.limits = limits
+}
+
 func newLimiter(l Limits, now func() time.Time) *limiter { return &limiter{limits: l, now: now} }
 
 // take fills the bucket, takes n out of it, and returns how long to wait until

@@ -28,6 +28,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -69,11 +70,14 @@ type ModelInfo struct {
 
 // Config is what New needs.
 type Config struct {
-	Providers    map[string]Provider // by the name that requests ask for
-	MaxAnswer    int64               // bytes of one answer; 0 is MaxAnswer
-	FirstByte    time.Duration       // 0 is FirstByte
-	BetweenBytes time.Duration       // 0 is BetweenBytes
-	Now          func() time.Time    // for the limiters; required where a provider has limits
+	Providers map[string]Provider // by the name that requests ask for
+	// Find finds a provider that is not among them: an error of kind NotFound
+	// for one that nobody knows. It is asked at each call. Nil finds none.
+	Find         func(name string) (Provider, error)
+	MaxAnswer    int64            // bytes of one answer; 0 is MaxAnswer
+	FirstByte    time.Duration    // 0 is FirstByte
+	BetweenBytes time.Duration    // 0 is BetweenBytes
+	Now          func() time.Time // for the limiters; required where a provider has limits
 }
 
 // Model calls the models of several providers; it implements engine.Model and
@@ -81,6 +85,7 @@ type Config struct {
 type Model struct {
 	c        Config
 	network  http.RoundTripper
+	mu       sync.Mutex
 	limiters map[string]*limiter
 }
 
@@ -97,11 +102,6 @@ func New(c Config) *Model {
 		c.BetweenBytes = BetweenBytes
 	}
 	m := &Model{c: c, limiters: map[string]*limiter{}}
-	if c.Now != nil {
-		for name, p := range c.Providers {
-			m.limiters[name] = newLimiter(p.Limits, c.Now)
-		}
-	}
 	network := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute}
 	network.DisableCompression = true // the record is of what was on the wire
 	m.network = network
@@ -119,13 +119,16 @@ func New(c Config) *Model {
 // The ids of the tool calls are made unique where the model's are not. With
 // StopLength the last tool call may be cut, and is then not valid JSON.
 func (m *Model) Generate(ctx context.Context, r actor.Request, progress func(textDelta string)) (actor.Response, error) {
-	if err := m.Check(r.Provider, r.Model); err != nil {
+	p, err := m.provider(r.Provider)
+	if err == nil && p.Check != nil {
+		err = p.Check(r.Model)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
 		return actor.Response{}, err
 	}
-	if err := ctx.Err(); err != nil {
-		return actor.Response{}, err
-	}
-	p := m.c.Providers[r.Provider]
 	d, ok := dialectOf(p.Format)
 	if !ok {
 		return actor.Response{}, fault.New(fault.Invalid, "provider %s: there is no format %q", r.Provider, p.Format)
@@ -145,7 +148,7 @@ func (m *Model) Generate(ctx context.Context, r actor.Request, progress func(tex
 	if x.next == nil {
 		x.next = m.network
 	}
-	if l := m.limiters[r.Provider]; l != nil {
+	if l := m.limiter(r.Provider, p.Limits); l != nil {
 		if err := l.wait(ctx, r.Provider, len(body)); err != nil {
 			return actor.Response{}, err
 		}
@@ -241,17 +244,38 @@ func checkMessage(m actor.Message) error {
 	return nil
 }
 
+// limiter is the one that all calls of a provider share; nil without a clock.
+func (m *Model) limiter(name string, l Limits) *limiter {
+	if m.c.Now == nil {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.limiters[name] == nil {
+		m.limiters[name] = newLimiter(l, m.c.Now)
+	}
+	m.limiters[name].set(l)
+	return m.limiters[name]
+}
+
+func (m *Model) provider(name string) (Provider, error) {
+	p, ok := m.c.Providers[name]
+	switch {
+	case ok:
+		return p, nil
+	case m.c.Find != nil:
+		return m.c.Find(name)
+	}
+	return p, fault.New(fault.NotFound, "no provider %q is set up", name).
+		WithHint("set up here: %s; the actor's provider says which one is asked", orNone(slices.Sorted(maps.Keys(m.c.Providers))))
+}
+
 // Check returns an error of kind NotFound, or what the provider says against
 // the model, when it cannot be asked.
 func (m *Model) Check(provider, model string) error {
-	p, ok := m.c.Providers[provider]
-	if !ok {
-		names := slices.Sorted(maps.Keys(m.c.Providers))
-		return fault.New(fault.NotFound, "no provider %q is set up", provider).
-			WithHint("set up here: %s; the actor's provider says which one is asked", orNone(names))
-	}
-	if p.Check == nil {
-		return nil
+	p, err := m.provider(provider)
+	if err != nil || p.Check == nil {
+		return err
 	}
 	return p.Check(model)
 }

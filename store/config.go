@@ -8,6 +8,7 @@ import (
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/project"
+	"github.com/cleveragents/agents/provider"
 	"github.com/cleveragents/agents/resource"
 )
 
@@ -30,6 +31,30 @@ func (t *tx) Actions() ([]action.Action, error) {
 	as, err := list(t, "actions", actionColumns, "FROM actions")
 	slices.SortFunc(as, func(a, b action.Action) int { return cmp.Compare(a.Name, b.Name) })
 	return as, err
+}
+
+func providerColumns(c *provider.Config) []column {
+	return []column{text("name", &c.Name), document("doc", c)}
+}
+
+func (t *tx) PutProvider(c provider.Config, replace bool) error {
+	return t.put("provider "+c.Name, "providers", providerColumns(&c), replace)
+}
+
+func (t *tx) Provider(name string) (provider.Config, error) {
+	return one(t, "provider "+name, providerColumns, "FROM providers WHERE name = $1", name)
+}
+
+func (t *tx) Providers() ([]provider.Config, error) {
+	cs, err := list(t, "providers", providerColumns, "FROM providers")
+	slices.SortFunc(cs, func(a, b provider.Config) int { return cmp.Compare(a.Name, b.Name) })
+	return cs, err
+}
+
+func (t *tx) RemoveProvider(name string) error {
+	what := "provider " + name
+	n, err := t.exec(what, "DELETE FROM providers WHERE name = $1", name)
+	return changed(what, n == 1, err)
 }
 
 func actorColumns(a *actor.Config) []column {

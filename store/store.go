@@ -11,7 +11,7 @@
 //
 // A refused insert (fault.Exists) leaves the transaction usable; any other
 // error of the database spoils it, and Update then rolls back even when its
-// function swallows the error. Nothing here deletes a record, reads a clock or
+// function swallows the error. Nothing here deletes a record of a plan, reads a clock or
 // retries: when a writer cannot have its turn within the limit, the caller is
 // told (fault.Busy).
 package store

@@ -12,6 +12,7 @@ import (
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/models"
 	"github.com/cleveragents/agents/plan"
 )
 
@@ -25,6 +26,7 @@ type Database interface {
 type Config struct {
 	Engine *engine.Engine
 	DB     Database
+	Models *models.Desk
 	Paths  a2a.DBPathView
 	Home   string // the user's home directory, "" when there is none
 	Dir    string // where the user is: its project counts when none is named
@@ -51,6 +53,7 @@ func New(c Config) *Facade {
 		f.doctorHandlers(),
 		f.planHandlers(),
 		f.projectHandlers(),
+		f.providerHandlers(),
 		f.resourceHandlers(),
 		f.statusHandlers(),
 		f.usageHandlers(),

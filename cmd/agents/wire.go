@@ -14,7 +14,6 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/a2a/local"
-	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/blob"
 	"github.com/cleveragents/agents/builtin"
 	"github.com/cleveragents/agents/cli"
@@ -25,9 +24,12 @@ import (
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/llm"
+	"github.com/cleveragents/agents/llm/detect"
 	"github.com/cleveragents/agents/llm/scripted"
+	"github.com/cleveragents/agents/models"
 	"github.com/cleveragents/agents/proc"
 	"github.com/cleveragents/agents/sandbox"
+	"github.com/cleveragents/agents/secret"
 	"github.com/cleveragents/agents/stock"
 	"github.com/cleveragents/agents/store"
 	"github.com/cleveragents/agents/store/sqlite"
@@ -93,31 +95,33 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 		return err
 	}
 	programs, set := proc.New(time.Now), o.Settings
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // nothing to guard, and no key below it
+	}
+	desk := models.New(models.Config{
+		Store: w.db, Env: os.LookupEnv, Now: time.Now, Loopback: detect.Transport(),
+		Secrets: secret.New(secret.Options{Env: os.LookupEnv, Ring: secret.SystemRing(), Home: home}),
+		Built: map[string]llm.Provider{scripted.Name: scripted.Provider(scripted.Config{
+			Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: readFile,
+		})},
+	})
 	e := engine.New(engine.Config{
-		Store: w.db, Blobs: w.blobs,
-		Model: llm.New(llm.Config{Providers: map[string]llm.Provider{
-			scripted.Name: scripted.Provider(scripted.Config{
-				Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: readFile,
-			}),
-		}}),
+		Store: w.db, Blobs: w.blobs, Model: desk,
 		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs, MaxFiles: set.Whole(config.MaxFiles)}),
 		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
 		Tools:     builtin.New(builtin.Config{Proc: programs, ShellTimeout: set.Span(config.ShellTimeout), ShellMaxTimeout: set.Span(config.ShellMaxTimeout)}),
 		Checker:   builtin.NewChecker(programs, set.Span(config.CheckTimeout)),
 		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
-		Actions: actions, Actors: actors, Price: price,
+		Actions: actions, Actors: actors,
+		Price: desk.Price, BuiltinActor: desk.Actor,
+		DefaultModel: func(ctx context.Context) (provider, model string, err error) {
+			c, err := desk.Default(ctx)
+			return c.Provider, c.Model, err
+		},
 	})
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = "" // nothing to guard
-	}
-	w.facade = local.New(local.Config{Engine: e, DB: status{w.db}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: w.doctor, Configuration: personal{configPath(o.ConfigFile)}})
+	w.facade = local.New(local.Config{Engine: e, Models: desk, DB: status{w.db}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: w.doctor, Configuration: personal{configPath(o.ConfigFile)}})
 	return nil
-}
-
-// price is what a call costs: nothing where the model comes with the program.
-func price(provider, _ string, _ actor.Usage) (usd float64, known bool) {
-	return 0, provider == scripted.Name
 }
 
 // Close closes everything that was opened, in the opposite order.

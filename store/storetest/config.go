@@ -9,6 +9,7 @@ import (
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/project"
+	"github.com/cleveragents/agents/provider"
 	"github.com/cleveragents/agents/resource"
 )
 
@@ -116,6 +117,30 @@ func testSettings(t *testing.T, w *world) {
 	w.view(t, func(tx engine.Tx) error {
 		same(t, "setting", "", func() (string, error) { return tx.Setting("project") })
 		absent(t, "setting", func() (string, error) { return tx.Setting("other") })
+		return nil
+	})
+}
+
+func testProviders(t *testing.T, w *world) {
+	all := []provider.Config{filled[provider.Config](t, w.f), filled[provider.Config](t, w.f)}
+	all[0].Name, all[1].Name = "a", "b"
+	w.update(t, func(tx engine.Tx) error {
+		if err := tx.PutProvider(all[1], false); err != nil {
+			return err
+		}
+		return tx.PutProvider(all[0], true)
+	})
+	w.fails(t, fault.Exists, func(tx engine.Tx) error { return tx.PutProvider(all[0], false) })
+	w.view(t, func(tx engine.Tx) error {
+		same(t, "providers", all, tx.Providers)
+		same(t, "provider", all[1], func() (provider.Config, error) { return tx.Provider("b") })
+		absent(t, "provider", func() (provider.Config, error) { return tx.Provider("none") })
+		return nil
+	})
+	w.fails(t, fault.NotFound, func(tx engine.Tx) error { return tx.RemoveProvider("none") })
+	w.update(t, func(tx engine.Tx) error { return tx.RemoveProvider("a") })
+	w.view(t, func(tx engine.Tx) error {
+		same(t, "providers", all[1:], tx.Providers)
 		return nil
 	})
 }

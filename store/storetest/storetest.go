@@ -31,6 +31,7 @@ func Run(t *testing.T, open func(t *testing.T) engine.Store) {
 		run  func(*testing.T, *world)
 	}{
 		{"actions and actors", testConfigs},
+		{"providers", testProviders},
 		{"projects and resources", testProjects},
 		{"settings", testSettings},
 		{"plans", testPlans},
