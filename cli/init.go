@@ -9,8 +9,15 @@ import (
 )
 
 type initCmd struct {
-	app *app
-	req a2a.ProjectInitRequest
+	app   *app
+	req   a2a.ProjectInitRequest
+	model string
+}
+
+// initView is a project with the model that its plans use where none is named.
+type initView struct {
+	a2a.ProjectView
+	Model *a2a.DefaultModelView `json:"model,omitempty"`
 }
 
 func newInit(a *app) *cobra.Command {
@@ -19,9 +26,11 @@ func newInit(a *app) *cobra.Command {
 		Use:   "init [<dir>]",
 		Short: "Make a directory a project",
 		Long: `Make a directory a project: register it as a resource, make a project that links
-it, and make that project the current one. Nothing in the directory is changed.`,
+it, and make that project the current one. Nothing in the directory is changed. Then
+say which model is used where none is named: by a key in the environment or a server
+of this machine.`,
 		Example:     "  agents init\n  agents init ../site --name site --type fs-directory",
-		Annotations: does(a2a.ProjectInit().Method),
+		Annotations: does(a2a.ProjectInit().Method, a2a.ProviderUse().Method, a2a.ProviderList().Method),
 		Args:        between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.req.Dir = a.dir
@@ -33,6 +42,7 @@ it, and make that project the current one. Nothing in the directory is changed.`
 	}
 	cmd.Flags().StringVar(&o.req.Name, "name", "", "name of the project (default: of the directory)")
 	cmd.Flags().StringVar(&o.req.Type, "type", "", "git-checkout or fs-directory (default: what it is)")
+	cmd.Flags().StringVar(&o.model, "model", "", "provider/model to use where none is named")
 	cmd.Flags().BoolVar(&o.req.Force, "force", false, "accept a home directory or /")
 	return cmd
 }
@@ -42,6 +52,27 @@ func (o *initCmd) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.app.put(projectOutput(v))
+	if o.model != "" {
+		if _, err := call(ctx, o.app, a2a.ProviderUse(), a2a.ProviderUseRequest{Model: o.model}); err != nil {
+			return err
+		}
+	}
+	found, err := call(ctx, o.app, a2a.ProviderList(), a2a.ProviderListQuery{Detect: true})
+	if err != nil {
+		return err
+	}
+	out := projectOutput(v)
+	project := out.human
+	out.data = initView{v, found.Default}
+	out.human = func(p *printer) {
+		project(p)
+		if m := found.Default; m != nil {
+			p.field("model", m.Provider+"/"+m.Model+" ("+m.Why+")")
+			return
+		}
+		p.field("model", "none: set a key such as ANTHROPIC_API_KEY, or start a local server such as Ollama,")
+		p.field("", "or take what needs none: agents run builtin/command, agents demo")
+	}
+	o.app.put(out)
 	return nil
 }

@@ -36,6 +36,9 @@ func readers() map[string][]string {
 		"plan/logs": {"plan", "logs"}, "plan/watch": {"plan", "watch"}, "plan/wait": {"plan", "wait", "7K3MQX"},
 		"status/show": {"status"}, "usage/show": {"usage", "--by", "plan"},
 		"project/init": {"init"}, "project/create": {"project", "create", "shop"}, "project/list": {"project", "list"},
+		"provider/add": {"provider", "add", "work", "--kind", "anthropic"}, "provider/list": {"provider", "list"}, "provider/show": {"provider", "show", "work"},
+		"provider/models": {"provider", "models", "work", "--prices"}, "provider/test": {"provider", "test", "work"},
+		"provider/remove": {"provider", "remove", "work"}, "provider/use": {"provider", "use", "work/m"},
 		"project/show": {"project", "show"}, "project/use": {"project", "use", "shop"}, "project/link_resource": {"project", "link-resource", "shop", "code"},
 		"resource/add": {"resource", "add", "git-checkout"}, "resource/list": {"resource", "list"}, "resource/show": {"resource", "show", "code"},
 	}

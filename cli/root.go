@@ -61,6 +61,7 @@ changes into your files). Every choice on the way is a recorded decision.`,
 		newDBGroup(a),
 		newPlanGroup(a),
 		newProjectGroup(a),
+		newProviderGroup(a),
 		newResourceGroup(a),
 		newDiff(a), newApply(a), newTree(a),
 	)

@@ -12,6 +12,7 @@ import (
 	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/policy"
 	"github.com/cleveragents/agents/project"
+	"github.com/cleveragents/agents/provider"
 	"github.com/cleveragents/agents/resource"
 	"github.com/cleveragents/agents/tool"
 )
@@ -21,6 +22,8 @@ const (
 	approvalID = "01HZX3V5T8Q0APPRAAAA9Y2WKB"
 	rootID     = "01HZX3V5T8Q0DECS000000ROOT"
 )
+
+func money(v float64) *float64 { return &v }
 
 func at() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC) }
 
@@ -118,6 +121,10 @@ func answers() map[string]any {
 				Edges: []actor.Edge{{When: map[string]any{"state.test.status": "ok"}, To: "end"}, {To: "fix"}}},
 		},
 	}}
+	place := a2a.ProviderView{How: "added", Key: "the variable WORK_KEY", Provider: provider.Config{
+		Name: "work", Kind: provider.Anthropic, BaseURL: "https://api.anthropic.com", KeyEnv: "WORK_KEY", Limits: provider.Limits{RequestsPerMinute: 50},
+		Models: []string{"claude-sonnet-4-5", "new-one"},
+	}}
 	drawn := a2a.ActorGraphView{Actor: fixer.Actor, Arrows: []a2a.ActorArrow{{From: "fix", To: "test"}, {From: "test", To: "end", Why: "state.test.status = ok"}}}
 	res := resource.Resource{ID: "01HZX3V5T8Q0RESR0000001234", Name: "local/shop-code", Type: resource.GitCheckout, Location: "/home/ann/shop", Created: at()}
 	proj := a2a.ProjectView{Current: true, Resources: []resource.Resource{res}, Project: project.Project{
@@ -141,7 +148,19 @@ func answers() map[string]any {
 	asked := a2a.PlanOutcome{Plan: summary(plan.PhaseApply, plan.Applied), Answer: "It is rounded in price.go.\nTwice."}
 	return map[string]any{
 		"action/create": act, "action/list": a2a.ActionsView{Actions: []a2a.ActionView{act}}, "action/show": act, "action/validate": act,
-		"actor/add": agent, "actor/list": a2a.ActorsView{Actors: []a2a.ActorView{agent}}, "actor/show": fixer,
+		"provider/add": place, "provider/show": place, "provider/remove": place,
+		"provider/list": a2a.ProvidersView{
+			Providers: []a2a.ProviderView{place, {Provider: provider.Config{Name: "openai", Kind: provider.OpenAI}, How: "environment", Problem: "no key; set OPENAI_API_KEY"}},
+			Default:   &a2a.DefaultModelView{Provider: "work", Model: "claude-sonnet-4-5", Why: "work was added"},
+		},
+		"provider/models": a2a.ModelsView{Provider: "work", Models: []a2a.ModelView{
+			{ID: "claude-sonnet-4-5", Context: 200_000, MaxOutput: 64_000, Reasons: true, Input: money(3), Output: money(15), CacheRead: money(.3), CacheWrite: money(3.75)},
+			{ID: "new-one", Context: 1_500_000},
+		}},
+		"provider/test": a2a.ProviderTestView{Provider: "work", Model: "claude-haiku-4-5", Resolved: "claude-haiku-4-5-20251001", Said: "ready",
+			Usage: actor.Usage{Input: 14, Output: 4, CacheRead: -1, CacheWrite: -1, Reasoning: -1}, Cost: money(.000034), Millis: 812},
+		"provider/use": a2a.DefaultModelView{Provider: "work", Model: "claude-sonnet-4-5", Why: "it was set as the default"},
+		"actor/add":    agent, "actor/list": a2a.ActorsView{Actors: []a2a.ActorView{agent}}, "actor/show": fixer,
 		"actor/validate": fixer, "actor/remove": fixer, "actor/graph": drawn, "actor/run": asked,
 		"approval/list": a2a.ApprovalsView{Approvals: []plan.Approval{appr}}, "approval/show": a2a.ApprovalView{Approval: appr, Diff: &diff, Next: "agents approval approve " + approvalID},
 		"approval/approve": a2a.ApprovalsView{Approvals: []plan.Approval{appr}, Next: "agents plan resume " + planID}, "approval/reject": a2a.ApprovalView{Approval: appr},
