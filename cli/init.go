@@ -70,8 +70,8 @@ func (o *initCmd) run(ctx context.Context) error {
 			p.field("model", m.Provider+"/"+m.Model+" ("+m.Why+")")
 			return
 		}
-		p.field("model", "none: set a key such as ANTHROPIC_API_KEY, or start a local server such as Ollama,")
-		p.field("", "or take what needs none: agents run builtin/command, agents demo")
+		p.field("model", "none")
+		p.printf("\nTo have a model, set a key such as ANTHROPIC_API_KEY, or start a local server such as\nOllama. These need none: agents demo, agents run builtin/command.")
 	}
 	o.app.put(out)
 	return nil

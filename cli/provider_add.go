@@ -28,7 +28,7 @@ func newProviderAdd(a *app) *cobra.Command {
 openai, gemini, bedrock, azure, openrouter, ollama and openai-compatible (llama.cpp,
 vLLM, LM Studio and anything that speaks Chat Completions). Name where the key is,
 never the key: --key-env, --key-file (mode 0600) or --keyring.`,
-		Example: "  agents provider add local --kind openai-compatible --base-url http://127.0.0.1:8080/v1\n" +
+		Example: "  agents provider add llama --kind openai-compatible --base-url http://127.0.0.1:8080/v1\n" +
 			"  agents provider add work --kind openai --key-env WORK_KEY --requests-per-minute 60",
 		Annotations: does(a2a.ProviderAdd().Method),
 		Args:        between(0, 1),
@@ -52,6 +52,7 @@ never the key: --key-env, --key-file (mode 0600) or --keyring.`,
 	f.StringArrayVar(&o.words.Models, "model", nil, "a model that it has (again for more)")
 	f.IntVar(&o.words.Limits.RequestsPerMinute, "requests-per-minute", 0, "at most so many calls")
 	f.IntVar(&o.words.Limits.TokensPerMinute, "tokens-per-minute", 0, "at most so many tokens of requests")
+	f.BoolVar(&o.words.Free, "free", false, "its models cost nothing")
 	f.BoolVar(&o.words.Insecure, "insecure", false, "accept http to another machine")
 	f.BoolVar(&o.update, "update", false, "replace a provider of that name")
 	return cmd

@@ -16,7 +16,7 @@ func newProviderRemove(a *app) *cobra.Command {
 		Use: "remove <provider>", Aliases: []string{"rm"},
 		Short:       "Forget a provider of models",
 		Long:        "Forget a provider that was added. Its key stays where it is; what plans have recorded stays, too.",
-		Example:     "  agents provider remove local",
+		Example:     "  agents provider remove llama",
 		Annotations: does(a2a.ProviderRemove().Method),
 		Args:        between(1, 1),
 		RunE:        func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },

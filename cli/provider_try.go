@@ -22,7 +22,7 @@ func newProviderTest(a *app) *cobra.Command {
 		Short: "Ask a provider for one word",
 		Long: `Ask a model of the provider to say one word: whether the address, the key and the
 model are right, how long it takes and what it costs (a few tokens).`,
-		Example:     "  agents provider test anthropic\n  agents provider test local --model qwen3",
+		Example:     "  agents provider test anthropic\n  agents provider test llama --model qwen3",
 		Annotations: does(a2a.ProviderTest().Method),
 		Args:        between(1, 1),
 		RunE:        func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },

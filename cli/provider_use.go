@@ -16,7 +16,7 @@ func newProviderUse(a *app) *cobra.Command {
 		Use:   "use [<provider>/<model>]",
 		Short: "Choose the model where none is named",
 		Long: `Choose the model that actors use which name none, such as those of builtin/change.
-Without a model the program chooses again: the first provider that was added, then a
+Without a model the program chooses again: the first provider (by name) that was added, then a
 key in the environment, then a server of this machine.`,
 		Example:     "  agents provider use anthropic/claude-sonnet-4-5",
 		Annotations: does(a2a.ProviderUse().Method),

@@ -188,6 +188,18 @@ func (d *Desk) KeyFrom(ctx context.Context, c provider.Config) (from string, err
 	return "", nil
 }
 
+// Listed is the configuration by which the models of a name are listed: of a
+// provider that is set up, or of a kind, whose catalogue needs no key.
+func (d *Desk) Listed(ctx context.Context, name string) (provider.Config, error) {
+	c, _, err := d.Config(ctx, name)
+	if kind := provider.Kind(name); err != nil {
+		if info, ok := kind.Info(); ok && info.Catalogue != "" {
+			return provider.Config{Name: name, Kind: kind}, nil
+		}
+	}
+	return c, err
+}
+
 // Models are the models of a provider: those of its configuration, else those
 // of the catalogue, else those that the server lists when it is on this machine.
 func (d *Desk) Models(ctx context.Context, c provider.Config) []catalog.Model {

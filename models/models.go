@@ -14,6 +14,7 @@ package models
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/cleveragents/agents/actor"
@@ -189,9 +190,6 @@ func checkModel(c provider.Config, model string) error {
 		if _, ok := catalog.Lookup(id, model); ok {
 			return nil
 		}
-		for _, m := range catalog.Models(id) {
-			known = append(known, m.ID)
-		}
 	}
 	for _, m := range known {
 		if m == model {
@@ -200,14 +198,18 @@ func checkModel(c provider.Config, model string) error {
 	}
 	hint := "agents provider models " + c.Name + " lists them; one that is newer is added with: agents provider add " +
 		c.Name + " --kind " + string(c.Kind) + " --model " + model + " --update"
-	if near := provider.Nearest(model, known); len(near) > 0 {
-		hint = "did you mean " + near[0] + "? " + hint
+	near := provider.Nearest(model, known)
+	if c.Models == nil {
+		near = catalog.Nearest(provider.Ref{Provider: id, Model: model})
+	}
+	if len(near) > 0 {
+		hint = "did you mean " + strings.TrimPrefix(near[0], id+"/") + "? " + hint
 	}
 	return fault.New(fault.NotFound, "provider %s is not known to have a model %q", c.Name, model).WithHint("%s", hint)
 }
 
-// Price is what a call costs in US dollars; false when that is not known. What
-// runs on this machine costs nothing.
+// Price is what a call costs in US dollars; false when that is not known. An
+// Ollama of this machine costs nothing, and what is said to be free.
 func (d *Desk) Price(name, model string, u actor.Usage) (usd float64, known bool) {
 	if _, ok := d.c.Built[name]; ok {
 		return 0, true
@@ -220,8 +222,7 @@ func (d *Desk) Price(name, model string, u actor.Usage) (usd float64, known bool
 }
 
 func price(c provider.Config, model string, u actor.Usage) (usd float64, known bool) {
-	full := c.Filled()
-	if full.Loopback() {
+	if c.Free || c.Kind == provider.Ollama && c.Filled().Loopback() {
 		return 0, true
 	}
 	// Who says nothing of a cache has told all of the request as input.

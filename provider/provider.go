@@ -39,7 +39,11 @@ type Config struct {
 	KeyFile  string `json:"key_file,omitempty" yaml:"key_file,omitempty"` // absolute, or below ~/
 	KeyRing  bool   `json:"keyring,omitempty" yaml:"keyring,omitempty"`   // the key is in the system's keyring, under Name
 	Insecure bool   `json:"insecure,omitempty" yaml:"insecure,omitempty"` // http to a host that is not loopback is wanted
-	Limits   Limits `json:"limits,omitzero" yaml:"limits,omitempty"`
+	// Free says that its models cost nothing: a server of one's own. A cost limit
+	// can be kept only where prices are known, and for a loopback address they
+	// are not: there may be a paid service behind it.
+	Free   bool   `json:"free,omitempty" yaml:"free,omitempty"`
+	Limits Limits `json:"limits,omitzero" yaml:"limits,omitempty"`
 	// Models are the models that can be asked; absent means those of the
 	// catalogue, or any where the kind has none. An empty list is refused.
 	Models []string `json:"models,omitzero" yaml:"models,omitempty"`

@@ -95,7 +95,7 @@ func (f *Facade) providerShow(ctx context.Context, q a2a.NameQuery, _ func(plan.
 
 func (f *Facade) providerModels(ctx context.Context, q a2a.NameQuery, _ func(plan.Event)) (a2a.ModelsView, error) {
 	out := a2a.ModelsView{Provider: q.Name, Models: []a2a.ModelView{}}
-	c, _, err := f.Models.Config(ctx, q.Name)
+	c, err := f.Models.Listed(ctx, q.Name)
 	if err != nil {
 		return out, err
 	}

@@ -40,7 +40,9 @@ func Nearest(ref provider.Ref) []string {
 	var ids []string
 	for line := range strings.Lines(body) {
 		id, _, _ := strings.Cut(line, "\t")
-		ids = append(ids, id)
+		if ids = append(ids, id); undated(id) != id { // which is a name of it, too
+			ids = append(ids, undated(id))
+		}
 	}
 	if near := provider.Nearest(ref.Model, ids); len(near) > 0 {
 		return refs(ref.Provider, near)

@@ -149,5 +149,5 @@ func none(problems []string) error {
 		}
 	}
 	return fault.New(fault.Unavailable, "%s", text).WithCode("NoProvider").
-		WithHint("set a key (%s); or start a server such as ollama; or run: agents provider add NAME --kind openai-compatible --base-url URL", strings.Join(keys, ", "))
+		WithHint("set a key (%s); or start a server such as ollama; or run: agents provider add NAME --kind openai-compatible --base-url URL. agents demo and agents run builtin/command need no model", strings.Join(keys, ", "))
 }
