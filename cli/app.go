@@ -25,6 +25,7 @@ type app struct {
 	dir    string // the working directory, after -C
 	ask    bool   // a person is there and may be asked
 	out    *output
+	pick   picker        // what is taken out of the result, or nil
 	typed  *bufio.Reader // standard input, once something was asked
 
 	settings   config.Settings // of the person's file and the environment
@@ -37,6 +38,7 @@ type app struct {
 // globals are the flags that every command takes.
 type globals struct {
 	format, dataDir, configFile, cwd, color, project string
+	jq, template                                     string
 	noColor, yes, noInput, wait, quiet, wide         bool
 	verbose                                          int
 	timeout                                          time.Duration
@@ -68,6 +70,8 @@ func (a *app) usualFormat() Format {
 func (a *app) bind(root *cobra.Command) {
 	f, g := root.PersistentFlags(), &a.flags
 	f.StringVar(&g.format, "format", "", "write results as "+formatNames()+" (default: rich on a terminal, else plain)")
+	f.StringVar(&g.jq, "jq", "", "take values out of the JSON of the result with a jq expression")
+	f.StringVar(&g.template, "template", "", "write the JSON of the result through a Go template")
 	f.StringVarP(&g.project, "project", "p", "", "project by name or directory (default: the current one)")
 	f.StringVarP(&g.cwd, "cwd", "C", "", "work as if started in this directory")
 	f.StringVar(&g.dataDir, "data-dir", "", "keep data in this directory")
@@ -95,6 +99,9 @@ func (a *app) settle(cmd *cobra.Command) error {
 		return err
 	}
 	if err := a.settleFormat(name); err != nil {
+		return err
+	}
+	if err := a.settlePick(cmd); err != nil {
 		return err
 	}
 	if !cmd.Flags().Changed("color") {

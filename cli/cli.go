@@ -107,5 +107,5 @@ func Main(ctx context.Context, args []string, env Env) int {
 	if a.closer != nil {
 		err = errors.Join(err, a.closer.Close())
 	}
-	return a.finish(err)
+	return a.finish(ctx, err)
 }

@@ -24,9 +24,10 @@ type demoCmd struct {
 func newDemo(a *app) *cobra.Command {
 	o := &demoCmd{app: a}
 	cmd := &cobra.Command{
-		Use:     "demo",
-		Aliases: []string{"quickstart"},
-		Short:   "See a whole plan run, without a model or a key",
+		Use:         "demo",
+		Annotations: map[string]string{noteSays: "yes"},
+		Aliases:     []string{"quickstart"},
+		Short:       "See a whole plan run, without a model or a key",
 		Long: `Make a small project with a bug in a directory of its own and carry a plan through
 it, from action to applied files. The model is scripted: what it says is fixed, and
 everything else — tools, sandbox, validation, records — is what your plans use.

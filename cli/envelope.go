@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -64,15 +65,15 @@ func quoted(s string) string {
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@%"
 
 // finish writes the result and the error and returns the exit status.
-func (a *app) finish(err error) int {
-	if werr := a.writeResult(err); werr != nil && err == nil {
-		err = fault.New(fault.Internal, "write the result: %w", werr)
+func (a *app) finish(ctx context.Context, err error) int {
+	if werr := a.writeResult(ctx, err); werr != nil && err == nil {
+		err = werr
 	}
 	a.writeError(err)
 	return fault.Exit(err)
 }
 
-func (a *app) writeResult(err error) error {
+func (a *app) writeResult(ctx context.Context, err error) error {
 	if a.out == nil {
 		a.out = &output{}
 	}
@@ -89,6 +90,8 @@ func (a *app) writeResult(err error) error {
 		b, eerr = encodeJSON(line, false)
 	case o.schema == "":
 		return nil
+	case a.pick != nil:
+		return a.writePicked(ctx, env)
 	case a.format == JSON:
 		b, eerr = encodeJSON(env, true)
 	case a.format == YAML:
@@ -101,8 +104,7 @@ func (a *app) writeResult(err error) error {
 	if eerr != nil {
 		return eerr
 	}
-	_, werr := a.env.Stdout.Write(b)
-	return werr
+	return a.writeBytes(a.env.Stdout, b)
 }
 
 // printer returns a printer for the result. Rich is laid out for the terminal,

@@ -43,10 +43,14 @@ func (f Format) human() bool { return f == Rich || f == Plain || f == Table }
 
 // formatIn finds the format in raw arguments, so that an error in parsing them
 // is written in the format that was asked for. It returns "" for none.
-func formatIn(args []string) Format {
+func formatIn(args []string) (f Format) {
 	for i, arg := range args {
 		if arg == "--" {
 			break
+		}
+		switch name, _, _ := strings.Cut(arg, "="); name {
+		case "--jq", "--template":
+			f = JSON
 		}
 		value, ok := strings.CutPrefix(arg, "--format=")
 		if arg == "--format" && i+1 < len(args) {
@@ -56,5 +60,5 @@ func formatIn(args []string) Format {
 			return f
 		}
 	}
-	return ""
+	return f
 }

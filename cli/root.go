@@ -9,6 +9,7 @@ import (
 // Notes that a command carries for settle and for the tests.
 const (
 	noteOp   = "op"   // methods of the operations it does, separated by commas
+	noteSays = "says" // it has a result without an operation
 	noteUses = "uses" // global flags that mean something to it
 )
 

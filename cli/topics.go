@@ -103,6 +103,12 @@ Progress, questions and errors go to standard error. With json and yaml an error
 is {"error":{"code":…,"message":…,"hint":…,"exit":n}}; with jsonl it is part of
 the last line. Fields are added to a schema, never renamed.
 
+--jq EXPRESSION and --template TEXT see what --format json prints, the envelope
+too: --jq '.data.plans[].name'. They write texts as they are, null as an empty
+line and all else as JSON. A bad expression is exit 2 before anything is done.
+Templates are those of Go's text/template with join, pluck, truncate, timefmt,
+tablerow and tablerender.
+
 rich and table show the first 20 files of a long list and say how many more
 there are; -v or --wide shows all, and --wide wraps nothing.
 

@@ -7,12 +7,13 @@ type versionCmd struct{ app *app }
 func newVersion(a *app) *cobra.Command {
 	o := &versionCmd{a}
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Show the version of the program",
-		Long:    "Show the version of the program and what it was built from.",
-		Example: "  agents version\n  agents version --format json",
-		Args:    between(0, 0),
-		RunE:    func(*cobra.Command, []string) error { return o.run() },
+		Use:         "version",
+		Annotations: map[string]string{noteSays: "yes"},
+		Short:       "Show the version of the program",
+		Long:        "Show the version of the program and what it was built from.",
+		Example:     "  agents version\n  agents version --format json",
+		Args:        between(0, 0),
+		RunE:        func(*cobra.Command, []string) error { return o.run() },
 	}
 }
 
