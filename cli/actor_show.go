@@ -50,6 +50,12 @@ func actorOutput(v a2a.ActorView) output {
 		for _, n := range x.Graph {
 			drawNode(p, n)
 		}
+		for _, n := range x.Graph {
+			p.block("input of "+n.ID, n.Input)
+			if n.Model != nil {
+				p.block("prompt of "+n.ID, n.Model.Prompt)
+			}
+		}
 		p.block("prompt", x.Prompt)
 	}}
 }

@@ -116,7 +116,7 @@ func answers() map[string]any {
 	fixer := a2a.ActorView{Actor: actor.Config{
 		Name: "local/fixer", Description: "Repairs.", State: map[string]actor.Key{"test": {Reducer: actor.Last}},
 		Graph: []actor.Node{
-			{ID: "fix", Model: &actor.Model{Name: actor.DefaultModel}, Input: "Go on.", Next: "test"},
+			{ID: "fix", Model: &actor.Model{Name: actor.DefaultModel, Prompt: "Mend it.\nAll of it."}, Input: "Go on.", Next: "test"},
 			{ID: "test", Tool: "builtin/shell", Save: "test", Interrupt: actor.After, OnReject: "fix",
 				Edges: []actor.Edge{{When: map[string]any{"state.test.status": "ok"}, To: "end"}, {To: "fix"}}},
 		},
