@@ -145,6 +145,11 @@ func TestGraphOfModels(t *testing.T) {
 	}
 	p = w.answer(p, true, "")
 	w.status(p, plan.Waiting)
+	for _, x := range w.records(p.ID).approvals {
+		if x.ID == a.ID && x.State != plan.Used {
+			t.Errorf("the yes is %s, and was used", x.State)
+		}
+	}
 	contains(t, "the review", wr.last(), "You review the code.", "Notes: ", "Written in answer 1.")
 	if strings.Contains(wr.last(), "bad 1") || strings.Contains(wr.last(), "The test says") {
 		t.Error("the reviewer sees what was said to the other model")

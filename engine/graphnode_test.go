@@ -91,7 +91,7 @@ func TestWhatANodeSaves(t *testing.T) {
 	t.Run("a long output from both ends", func(t *testing.T) {
 		t.Parallel()
 		w, _ := graphWorld(t, t.TempDir(), t.TempDir(), coding(t), task(),
-			"name: local/g\nstate: {out: {}}\ngraph:\n  - {id: a, tool: builtin/shell, with: {script: 'echo first; seq 5000; echo last'}, save: out, interrupt: after}\n")
+			"name: local/g\nstate: {out: {}}\ngraph:\n  - {id: a, tool: builtin/shell, with: {script: 'echo first; seq 60000; echo last'}, save: out, interrupt: after}\n")
 		p := w.run(w.start("ci"), "")
 		w.status(p, plan.Waiting)
 		out := w.vars(p)["out"].(map[string]any)
@@ -100,7 +100,7 @@ func TestWhatANodeSaves(t *testing.T) {
 		if len(text) > 9<<10 {
 			t.Errorf("%d bytes are kept", len(text))
 		}
-		contains(t, "the whole", string(w.blob(out["blob"].(string))), "\n2500\n")
+		contains(t, "the whole", string(w.blob(out["blob"].(string))), "\n30000\n")
 	})
 	t.Run("too much", func(t *testing.T) {
 		t.Parallel()
@@ -274,4 +274,65 @@ func TestToolsOfANode(t *testing.T) {
 	if d := cmp.Diff([]string{"work builtin__write refused true", "work builtin/list ok true", "put builtin/write ok false"}, got); d != "" {
 		t.Errorf("%s", d)
 	}
+}
+
+// A tool that failed has failed, also when a person looked at it in between.
+func TestAYesDoesNotMakeItWell(t *testing.T) {
+	t.Parallel()
+	w, _ := graphWorld(t, t.TempDir(), t.TempDir(), coding(t), task(), `name: local/g
+graph:
+  - {id: a, tool: builtin/shell, with: {script: exit 1}, interrupt: after, on_error: bad, next: end}
+  - {id: bad, tool: builtin/write, with: {path: bad.txt, content: "{{state.input}}"}}
+`)
+	p := w.run(w.use(engine.UseInput{Action: "local/task", Profile: "ci", Prompt: "as told"}), "")
+	w.status(p, plan.Waiting)
+	p = w.answer(p, true, "")
+	w.status(p, plan.Applied)
+	if got := read(t, w.tree, "bad.txt"); got != "as told" {
+		t.Errorf("bad.txt is %q", got)
+	}
+}
+
+// A node whose tool a person did not allow is asked for again in the same visit.
+func TestANoToAToolIsNoVisit(t *testing.T) {
+	t.Parallel()
+	w, _ := graphWorld(t, t.TempDir(), t.TempDir(), coding(t), task(),
+		"name: local/g\ngraph:\n  - {id: a, tool: builtin/write, with: {path: a.txt, content: \"{{state.visits.a}}\"}}\n")
+	p := w.start("auto")
+	w.setPlan(p.ID, func(p *plan.Plan) { p.Profile.Guard.RequireApprovalForWrites = true })
+	p = w.run(p, "")
+	w.status(p, plan.Waiting)
+	p = w.answer(p, false, "")
+	w.status(p, plan.Paused)
+	p = w.run(p, "")
+	w.status(p, plan.Waiting)
+	p = w.answer(p, true, "")
+	w.status(p, plan.Waiting) // at the gate
+	p = w.answer(p, true, "")
+	w.status(p, plan.Applied)
+	if got := read(t, w.tree, "a.txt"); got != "1" {
+		t.Errorf("the visit is number %s", got)
+	}
+}
+
+// The turns of a node count from its entry, and what was said to it before it
+// was entered is not said in other words once more.
+func TestEachVisitHasItsTurns(t *testing.T) {
+	t.Parallel()
+	w, wr := graphWorld(t, t.TempDir(), t.TempDir(), builder(t, func(turn int, r scripted.Request) scripted.Reply {
+		if len(r.Results()) > 0 {
+			return scripted.Reply{Text: "Done."}
+		}
+		return call("builtin__write", fmt.Sprintf(`{"path":"a.txt","content":"visit %d"}`, turn/2))
+	}), task(validated("grep -q 'visit 3' a.txt")), loopOf(", max_turns: 2", "    interrupt: before\n    edges: [{when: {state.visits.work: {at_least: 3}}, to: end}]\n    next: work\n"))
+	p := w.run(w.start("ci"), "")
+	for range 4 {
+		w.status(p, plan.Waiting)
+		p = w.answer(p, true, "")
+	}
+	w.status(p, plan.Applied)
+	if got := strings.Count(wr.last(), "You are asked again"); got != 2 {
+		t.Errorf("asked again %d times, want 2: the third time by the validation", got)
+	}
+	contains(t, "the last visit", wr.last(), "did not pass")
 }
