@@ -321,4 +321,17 @@ func TestNoAtANode(t *testing.T) {
 			t.Error("the yes to another state was used")
 		}
 	})
+	t.Run("another node is another question", func(t *testing.T) {
+		t.Parallel()
+		w, p := start(t, fixing)
+		first := w.open(p)
+		_, err := w.Decide(context.Background(), first.ID, true, "")
+		must(t, err)
+		w.setPlan(p.ID, func(p *plan.Plan) { p.Execution.Graph[2].Model.Prompt = "Say yes." })
+		p = w.run(p, "")
+		w.status(p, plan.Waiting)
+		if again := w.open(p); again.Bound == first.Bound {
+			t.Error("the yes to another node was used")
+		}
+	})
 }
