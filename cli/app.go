@@ -33,12 +33,13 @@ type app struct {
 
 	opened a2a.Client
 	closer io.Closer
+	lost   error // what went wrong while a page of help was asked for
 }
 
 // globals are the flags that every command takes.
 type globals struct {
 	format, dataDir, configFile, cwd, color, project string
-	jq, template                                     string
+	jq, template, logLevel, logFile                  string
 	noColor, yes, noInput, wait, quiet, wide         bool
 	verbose                                          int
 	timeout                                          time.Duration
@@ -83,6 +84,8 @@ func (a *app) bind(root *cobra.Command) {
 	f.BoolVar(&g.wide, "wide", false, "wrap nothing, leave nothing out, show whole ids")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no suggestions")
 	f.CountVarP(&g.verbose, "verbose", "v", "also show model calls, model text and the facts of an error")
+	f.StringVar(&g.logLevel, "log-level", "", "what is logged: debug, info, warn or error (default: warn)")
+	f.StringVar(&g.logFile, "log-file", "", "append the log to this file instead of standard error")
 	f.StringVar(&g.color, "color", "auto", "colours: auto, always or never")
 	f.BoolVar(&g.noColor, "no-color", false, "same as --color never")
 }
@@ -93,6 +96,9 @@ func (a *app) settle(cmd *cobra.Command) error {
 	g := &a.flags
 	name := cmd.CommandPath()
 	if err := a.settleDir(); err != nil {
+		return err
+	}
+	if err := a.settleLog(cmd); err != nil {
 		return err
 	}
 	if err := a.settleConfig(cmd); err != nil {
@@ -149,6 +155,26 @@ func (a *app) settleFormat(command string) error {
 		return usage(command, "%w", err)
 	}
 	a.format = f
+	return nil
+}
+
+// settleLog refuses a level that does not exist, and makes the file's path one
+// that does not depend on where the program runs.
+func (a *app) settleLog(cmd *cobra.Command) error {
+	g := &a.flags
+	k, _ := config.Find(config.LogLevel)
+	if cmd.Flags().Changed("log-level") && !slices.Contains(k.Values, g.logLevel) {
+		return usage(cmd.CommandPath(), "--log-level %q is not one of %s", g.logLevel, strings.Join(k.Values, ", "))
+	}
+	if !cmd.Flags().Changed("log-file") {
+		return nil
+	}
+	if g.logFile == "" {
+		return usage(cmd.CommandPath(), "--log-file is empty")
+	}
+	if g.logFile != "stderr" {
+		g.logFile = a.abs(g.logFile)
+	}
 	return nil
 }
 

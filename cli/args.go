@@ -15,11 +15,7 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		return usage(cmd.CommandPath(), "unknown command %q for %q; did you mean %s?", args[0], cmd.CommandPath(), strings.Join(near, " or "))
-	}
-	return usage(cmd.CommandPath(), "unknown command %q for %q", args[0], cmd.CommandPath())
+	return usage(cmd.CommandPath(), "unknown command %q for %q%s", args[0], cmd.CommandPath(), didYouMean(suggestions(cmd, args[0])))
 }
 
 // between accepts from least to most arguments; most < 0 is no limit.

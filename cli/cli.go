@@ -104,6 +104,9 @@ func Main(ctx context.Context, args []string, env Env) int {
 	root.SetOut(env.Stdout)
 	root.SetErr(env.Stderr)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.lost
+	}
 	if a.closer != nil {
 		err = errors.Join(err, a.closer.Close())
 	}

@@ -23,6 +23,7 @@ type fake struct {
 	reqs    map[string]any
 	opened  int
 	data    string // the data directory it was opened with
+	opts    Options
 }
 
 type answerer = func(ctx context.Context, req any, emit func(plan.Event)) (any, error)
@@ -67,7 +68,7 @@ func newWorld(answers map[string]any) *world {
 	w.env = Env{
 		Open: func(_ context.Context, o Options) (a2a.Client, io.Closer, error) {
 			w.opened++
-			w.data = o.DataDir
+			w.data, w.opts = o.DataDir, o
 			return w.fake, w.fake, nil
 		},
 		Width:  100,

@@ -39,9 +39,26 @@ func (o *helpCmd) run(root *cobra.Command, args []string) error {
 	}
 	cmd, rest, err := root.Find(args)
 	if err != nil || len(rest) > 0 {
-		return usage("agents", "no command or help topic %q", strings.Join(args, " "))
+		near := suggestions(cmd, args[max(len(args)-max(len(rest), 1), 0)])
+		for _, t := range topics() {
+			if len(args) == 1 && distance(args[0], t.name) <= farthest {
+				near = append(near, "help "+t.name)
+			}
+		}
+		return usage("agents", "no command or help topic %q%s", strings.Join(args, " "), didYouMean(near))
 	}
 	return o.app.help(cmd)
+}
+
+// helpFlag is --help. A word that is no command is an error with it as without
+// it: a script that asks whether a command exists must get an answer.
+func (a *app) helpFlag(cmd *cobra.Command) error {
+	if cmd.HasSubCommands() {
+		if err := noCommand(cmd, cmd.Flags().Args()); err != nil {
+			return err
+		}
+	}
+	return a.help(cmd)
 }
 
 // helpWidth is how wide a help page gets at most: longer lines are hard to read.

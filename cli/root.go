@@ -52,7 +52,7 @@ changes into your files). Every choice on the way is a recorded decision.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(cmd.CommandPath(), "%w", err)
 	})
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { _ = a.help(cmd) })
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.lost = a.helpFlag(cmd) })
 	root.SetHelpCommand(newHelp(a))
 	root.AddCommand(newInit(a), newRun(a), newDemo(a), newDoctor(a), newStatus(a), newUsage(a), newVersion(a), newCompletion(a),
 		newActionGroup(a),

@@ -50,12 +50,12 @@ func Keys() []Key {
 		{
 			Name: LogLevel, Type: Choice, Values: []string{"debug", "info", "warn", "error"}, Default: "warn",
 			Doc:    "What the log holds: this and what is graver.",
-			Layers: person, Env: "AGENTS_LOG",
+			Layers: append(person, Flag), Env: "AGENTS_LOG", Flag: "log-level",
 		},
 		{
 			Name: LogFile, Type: Path, Values: []string{"stderr"}, Default: "stderr",
 			Doc:    "Where the log goes. A file is appended to, and made for its owner only.",
-			Layers: person,
+			Layers: append(person, Flag), Flag: "log-file",
 		},
 		{
 			Name: MaxCost, Type: Money, Most: 1e9, None: true, Default: None,

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -55,7 +56,7 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 	if err := w.build(ctx, dir, o); err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
-	return w.facade, w, nil
+	return &logged{client: w.facade, log: w.logger, now: time.Now}, w, nil
 }
 
 // world is everything that is open.
@@ -65,6 +66,7 @@ type world struct {
 	blobs  *blob.Store
 	live   *durable.Workers
 	log    io.Closer
+	logger *slog.Logger
 	runner *lazyRunner
 	facade *local.Facade
 }
@@ -84,7 +86,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 	if err != nil {
 		return err
 	}
-	w.log = closeLog
+	w.log, w.logger = closeLog, log
 	w.runner = &lazyRunner{config: durable.Config{Path: w.paths.Engine, Live: w.live}}
 	actions, err := stock.Actions()
 	if err != nil {
