@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/klauspost/compress/zstd"
 	"golang.org/x/sync/errgroup"
@@ -39,6 +40,21 @@ func (s *Store) Put(ctx context.Context, b []byte) (string, error) {
 // order. Its waits for the disk overlap, so it costs much less than one Put
 // after the other. On an error some may be stored and some not.
 func (s *Store) PutAll(ctx context.Context, bs [][]byte) (hashes []string, err error) {
+	return s.putAll(ctx, bs, s.Has)
+}
+
+// Mend stores b like Put, and writes it again when something is there under its
+// name: what is there may be damaged.
+func (s *Store) Mend(ctx context.Context, b []byte) (string, error) {
+	hashes, err := s.putAll(ctx, [][]byte{b}, func(string) bool { return false })
+	if err != nil {
+		return "", err
+	}
+	return hashes[0], nil
+}
+
+// putAll is PutAll that leaves out what has reports to be there.
+func (s *Store) putAll(ctx context.Context, bs [][]byte, has func(hash string) bool) (hashes []string, err error) {
 	hashes = make([]string, len(bs))
 	var fresh []pending
 	defer func() { err = errors.Join(err, s.discard(fresh)) }()
@@ -57,7 +73,7 @@ func (s *Store) PutAll(ctx context.Context, bs [][]byte) (hashes []string, err e
 			continue
 		}
 		seen[hash] = true
-		there := s.Has(hash)
+		there := has(hash)
 		if there && s.durable.has(hash) {
 			continue
 		}
@@ -67,11 +83,11 @@ func (s *Store) PutAll(ctx context.Context, bs [][]byte) (hashes []string, err e
 		}
 		f, name, err := s.temp()
 		if err != nil {
-			return nil, fault.New(fault.Unavailable, "put blob: %w", err)
+			return nil, s.unput(err)
 		}
 		fresh = append(fresh, pending{f, name, hash})
 		if _, err := f.Write(s.encode(b)); err != nil {
-			return nil, fault.New(fault.Unavailable, "put blob: %w", err)
+			return nil, s.unput(err)
 		}
 		if len(fresh) == batchMax {
 			batch := fresh
@@ -91,6 +107,19 @@ func (s *Store) PutAll(ctx context.Context, bs [][]byte) (hashes []string, err e
 	}
 	return hashes, nil
 }
+
+// unput is the error of a write. A full disk is told apart: it is the user's to
+// mend, and everything that was stored is kept.
+func (s *Store) unput(err error) error {
+	if full(err) {
+		return fault.New(fault.Exhausted, "put blob: no space left for %s: %w", s.root.Name(), err).
+			WithHint("free some space and go on; everything that was stored is kept")
+	}
+	return fault.New(fault.Unavailable, "put blob: %w", err)
+}
+
+// full reports whether there was no room for what was to be written.
+func full(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
 // pending is a written temp file that has to get its name.
 type pending struct {
@@ -117,18 +146,18 @@ func (s *Store) land(ps []pending, dirs map[string]bool) error {
 		syncs.Go(p.f.Sync)
 	}
 	if err := syncs.Wait(); err != nil {
-		return fault.New(fault.Unavailable, "put blob: %w", errors.Join(err, s.discard(ps)))
+		return s.unput(errors.Join(err, s.discard(ps)))
 	}
 	for i, p := range ps {
 		if err := errors.Join(p.f.Close(), s.root.Rename(p.temp, place(p.hash))); err != nil {
-			return fault.New(fault.Unavailable, "put blob: %w", errors.Join(err, s.discard(ps[i:])))
+			return s.unput(errors.Join(err, s.discard(ps[i:])))
 		}
 	}
 	for dir := range dirs {
 		syncs.Go(func() error { return syncDir(s.root, dir) })
 	}
 	if err := syncs.Wait(); err != nil {
-		return fault.New(fault.Unavailable, "put blob: %w", err)
+		return s.unput(err)
 	}
 	return nil
 }
@@ -159,16 +188,20 @@ func (s *Store) PutFrom(ctx context.Context, r io.Reader) (string, int64, error)
 	}
 	f, name, err := s.temp()
 	if err != nil {
-		return "", 0, fault.New(fault.Unavailable, "put blob: %w", err)
+		return "", 0, s.unput(err)
 	}
 	hash, size, err := s.stream(ctx, f, head, r)
 	if err != nil {
-		return "", 0, errors.Join(err, s.discard([]pending{{f, name, ""}}))
+		err = errors.Join(err, s.discard([]pending{{f, name, ""}}))
+		if full(err) {
+			err = s.unput(err)
+		}
+		return "", 0, err
 	}
 	ps, dirs := []pending{{f, name, hash}}, map[string]bool{hash[:2]: true}
 	if s.Has(hash) {
 		if err := s.discard(ps); err != nil {
-			return "", 0, fault.New(fault.Unavailable, "put blob: %w", err)
+			return "", 0, s.unput(err)
 		}
 		ps = nil
 	}

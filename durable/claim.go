@@ -39,7 +39,7 @@ func (r *Runner) readClaim(ctx context.Context, key string) (*claim, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "read the claim on run %s: %w", key, err)
+		return nil, trouble(ctx, r.path, "read the claim on run "+key, err)
 	}
 	c.holder = holder.String
 	return &c, nil
@@ -62,7 +62,7 @@ func (r *Runner) free(ctx context.Context, key string, c *claim) error {
 		WHERE workflow_uuid = $1 AND status = $2 AND executor_id = $3 AND owner_xid IS $4`,
 		key, c.status, c.holder, c.token)
 	if err != nil {
-		return fault.New(fault.Unavailable, "free run %s: %w", key, err)
+		return trouble(ctx, r.path, "free run "+key, err)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,8 +13,6 @@ import (
 	// Registers SQLite with DBOS and, as "sqlite", with database/sql.
 	_ "github.com/dbos-inc/dbos-transact-golang/dbos/driver/sqlite"
 	"golang.org/x/sys/unix"
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/cleveragents/agents/fault"
 )
@@ -45,14 +44,25 @@ func openFile(ctx context.Context, path string) (*sql.DB, error) {
 	db.SetMaxIdleConns(4)
 	if err := db.PingContext(ctx); err != nil {
 		_ = db.Close() // the first error tells more
-		var se *sqlite.Error
-		if errors.As(err, &se) && (se.Code()&0xff == sqlite3.SQLITE_NOTADB || se.Code()&0xff == sqlite3.SQLITE_CORRUPT) {
-			return nil, fault.New(fault.Corrupt, "open %s: %w", path, err).
-				WithHint("move the file away; unfinished runs then start from their first step")
-		}
-		return nil, fault.New(fault.Unavailable, "open %s: %w", path, err)
+		return nil, trouble(ctx, path, "open", err)
 	}
 	return db, nil
+}
+
+// absent reports whether there is no file, or an empty one that nothing was
+// written to yet.
+func absent(path string) (bool, error) {
+	st, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return true, nil
+	case err != nil:
+		return false, fault.New(fault.Unavailable, "open the workflow file: %w", err)
+	case !st.Mode().IsRegular():
+		return false, fault.New(fault.Invalid, "the workflow file %s is not a regular file", path).
+			WithHint("move it away; it is made anew")
+	}
+	return st.Size() == 0, nil
 }
 
 // lockOpening lets one process at a time make or upgrade the file. Without it

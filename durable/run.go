@@ -50,6 +50,7 @@ func (f *failed) fault() *fault.Error {
 
 // run is one call of Run while it goes on.
 type run struct {
+	path string          // of the workflow file
 	ctx  context.Context // the caller's, and done when the runner closes
 	step func(ctx context.Context, n int) (bool, error)
 	// release makes DBOS record the workflow as cancelled instead of ended,
@@ -101,7 +102,7 @@ func (r *Runner) begin(ctx context.Context, key string, step func(context.Contex
 	if r.runs[key] != nil {
 		return nil, busy(key, r.live.Self())
 	}
-	u := &run{ctx: ctx, step: step, ended: make(chan error, 1), left: make(chan struct{})}
+	u := &run{path: r.path, ctx: ctx, step: step, ended: make(chan error, 1), left: make(chan struct{})}
 	r.runs[key] = u
 	r.active.Add(1)
 	return u, nil
@@ -157,7 +158,7 @@ func (r *Runner) carryOut(ctx context.Context, key string, u *run) (ended bool, 
 	case u.err != nil: // interrupted, or failed and that could not be recorded
 		return false, u.err
 	}
-	return false, fault.New(fault.Unavailable, "record the end of run %s: %w", key, err)
+	return false, trouble(ctx, r.path, "record the end of run "+key, err)
 }
 
 // claim starts the workflow when the key is free. A nil handle means that
@@ -170,7 +171,7 @@ func (r *Runner) claim(ctx context.Context, wctx dbos.Context, key string) (dbos
 			return h, nil
 		}
 		if !errors.Is(err, dbos.ErrWorkflowIDInUse) {
-			return nil, fault.New(fault.Unavailable, "claim run %s: %w", key, err)
+			return nil, trouble(ctx, r.path, "claim run "+key, err)
 		}
 		c, err := r.readClaim(ctx, key)
 		if err != nil {
@@ -228,7 +229,7 @@ func (u *run) loop(c dbos.Context) (outcome, error) {
 			// The record failed, not the step. Released rather than ended, so
 			// that a later Run can go on.
 			u.release()
-			u.leave(fault.New(fault.Unavailable, "record step %d: %w", n, err))
+			u.leave(trouble(context.WithoutCancel(u.ctx), u.path, fmt.Sprintf("record step %d", n), err))
 			return outcome{}, err
 		case out.Failed != nil:
 			if u.err == nil { // recorded by a process that died before the end

@@ -26,7 +26,6 @@ package durable
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -63,6 +62,7 @@ type Config struct {
 
 // Runner is engine.Runner for one process. It is safe for concurrent use.
 type Runner struct {
+	path string
 	db   *sql.DB
 	dbos dbos.Context
 	live engine.Liveness
@@ -86,7 +86,7 @@ func Open(ctx context.Context, c Config) (*Runner, error) {
 	if c.Path == "" || c.Live == nil {
 		return nil, fault.New(fault.Internal, "open the workflow file: no path or no liveness given")
 	}
-	r := &Runner{live: c.Live, log: c.Logger, keep: c.Keep, runs: map[string]*run{}}
+	r := &Runner{path: c.Path, live: c.Live, log: c.Logger, keep: c.Keep, runs: map[string]*run{}}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
@@ -105,7 +105,7 @@ func Open(ctx context.Context, c Config) (*Runner, error) {
 	r.base, r.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	if err := r.launch(); err != nil {
 		r.stop(err)
-		return nil, fmt.Errorf("open %s: %w", c.Path, err)
+		return nil, err
 	}
 	return r, nil
 }
@@ -124,7 +124,7 @@ func (r *Runner) launch() error {
 	})
 	if err != nil {
 		_ = r.db.Close() // the first error tells more
-		return fault.New(fault.Unavailable, "start the workflow engine: %w", err)
+		return trouble(r.base, r.path, "start the workflow engine", err)
 	}
 	r.dbos = d
 	// DBOS lets the environment override both; two processes with one name
@@ -137,7 +137,7 @@ func (r *Runner) launch() error {
 	dbos.RegisterWorkflow(d, r.carry, dbos.WithWorkflowName("run"))
 	if err := dbos.Launch(d); err != nil {
 		_ = r.db.Close()
-		return fault.New(fault.Unavailable, "start the workflow engine: %w", err)
+		return trouble(r.base, r.path, "start the workflow engine", err)
 	}
 	return nil
 }

@@ -17,7 +17,8 @@ import (
 // changed since the last look are read. An entry of Special is the kind (fifo,
 // socket, device, git, name, deep) and the path, quoted when it has no plain
 // form. Directories as such are not compared.
-func (s *Sandbox) Changes(ctx context.Context) (engine.Changes, error) {
+func (s *Sandbox) Changes(ctx context.Context) (found engine.Changes, err error) {
+	defer func() { err = full(s.t.cfg.Dir, err) }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := engine.Changes{Set: plan.ChangeSet{}}

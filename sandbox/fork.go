@@ -24,7 +24,8 @@ const madeName = "made"
 // Open returns the plan's sandbox: one tree a base, in the order of bases. One
 // that exists is reused, unless it was made from other snapshots, which is
 // fault.Conflict; one that is missing or half-made is made from the snapshots.
-func (t *Trees) Open(ctx context.Context, id ident.PlanID, bases []plan.Base) (engine.Sandbox, error) {
+func (t *Trees) Open(ctx context.Context, id ident.PlanID, bases []plan.Base) (_ engine.Sandbox, err error) {
+	defer func() { err = full(t.cfg.Dir, err) }()
 	if err := checkBases(id, bases); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,8 @@ var sideName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
 // Keep writes the bytes of one side of a conflict below the plan's own
 // directory and returns the absolute path; a link is kept as a file that holds
 // its target. For a side that has no bytes it returns "".
-func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f plan.FileState) (string, error) {
+func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f plan.FileState) (where string, err error) {
+	defer func() { err = full(t.kept, err) }()
 	if err := errors.Join(checkID(string(id)), checkPath(p)); err != nil {
 		return "", err
 	}
@@ -32,11 +33,11 @@ func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f pl
 		return "", fault.New(fault.Invalid, "keep %s: %q is not a hash", p, f.Hash)
 	}
 	// The hash keeps equal paths of two resources apart.
-	where := filepath.Join(t.kept, string(id), side+"-"+f.Hash[:12])
-	if err := os.MkdirAll(where, 0o700); err != nil {
+	dir := filepath.Join(t.kept, string(id), side+"-"+f.Hash[:12])
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fault.New(fault.Unavailable, "keep %s: %w", p, err)
 	}
-	root, err := os.OpenRoot(where)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return "", fault.New(fault.Unavailable, "keep %s: %w", p, err)
 	}
@@ -52,5 +53,5 @@ func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f pl
 	if err != nil {
 		return "", blame(p, err)
 	}
-	return filepath.Abs(filepath.Join(where, filepath.FromSlash(p)))
+	return filepath.Abs(filepath.Join(dir, filepath.FromSlash(p)))
 }

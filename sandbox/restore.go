@@ -23,7 +23,8 @@ import (
 // a crash completes it. Ignored paths and a .git that a tool made are left
 // alone, unless they are in the way; other special files and empty directories
 // that the snapshot did not have are removed.
-func (s *Sandbox) Restore(ctx context.Context, want plan.ChangeSet) error {
+func (s *Sandbox) Restore(ctx context.Context, want plan.ChangeSet) (err error) {
+	defer func() { err = full(s.t.cfg.Dir, err) }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mine := map[ident.ResourceID]plan.ChangeSet{}

@@ -21,7 +21,8 @@ func baseName(e *entry) string { return path.Base(e.path) }
 // Snapshot records the bytes of the resource as they are on disk now and
 // brings its base up to date. A file that cannot be read is an error; links
 // are recorded, special files and .git only named.
-func (t *Trees) Snapshot(ctx context.Context, r resource.Resource) (plan.Base, error) {
+func (t *Trees) Snapshot(ctx context.Context, r resource.Resource) (made plan.Base, err error) {
+	defer func() { err = full(t.cfg.Dir, err) }()
 	live, err := t.openLive(r)
 	if err != nil {
 		return plan.Base{}, err
@@ -70,14 +71,27 @@ func (b *base) refresh(ctx context.Context, live *os.Root, location string, limi
 		return "", err
 	}
 	if same {
-		return b.state.manifest, nil
+		if whole, err := b.recorded(ctx); whole || err != nil {
+			return b.state.manifest, err
+		}
 	}
 	return b.record(ctx, next)
 }
 
+// recorded reports whether the manifest that the state names is still there and
+// whole: a snapshot without it could not be forked. Whoever forks reads it next,
+// so its bytes are not fetched from the disk twice.
+func (b *base) recorded(ctx context.Context) (bool, error) {
+	_, err := b.blobs.Get(ctx, b.state.manifest)
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) {
+		return false, nil
+	}
+	return true, err
+}
+
 // record stores the manifest and then the state that names it.
 func (b *base) record(ctx context.Context, s *state) (string, error) {
-	hash, err := b.blobs.Put(ctx, encodeManifest(s.entries))
+	hash, err := b.blobs.Mend(ctx, encodeManifest(s.entries))
 	if err != nil {
 		return "", err
 	}

@@ -114,7 +114,8 @@ func conflict(p string) error {
 // rename can: the owner is, another hard link keeps the old bytes. A Before of
 // kind Other stands for a directory that turned into a file; it has to be
 // empty or gone, so removals are written before additions.
-func (t *Target) Write(ctx context.Context, location string, c plan.Change) error {
+func (t *Target) Write(ctx context.Context, location string, c plan.Change) (err error) {
+	defer func() { err = full(location, err) }()
 	if err := checkPath(c.Path); err != nil {
 		return err
 	}

@@ -45,6 +45,9 @@ type Blobs interface {
 	PutAll(ctx context.Context, bs [][]byte) ([]string, error)
 	// PutFrom stores what r gives and returns its hash and size.
 	PutFrom(ctx context.Context, r io.Reader) (string, int64, error)
+	// Mend is Put that writes the blob again when something is there, which may
+	// be damaged.
+	Mend(ctx context.Context, b []byte) (hash string, err error)
 	// GetTo writes a blob to w; on an error w may have got wrong bytes.
 	GetTo(ctx context.Context, hash string, w io.Writer) error
 }
