@@ -13,24 +13,39 @@ type actionList struct {
 	app   *app
 	query a2a.ActionListQuery
 	state string
+	list[a2a.ActionView]
+}
+
+func actionColumns() []column[a2a.ActionView] {
+	type row = a2a.ActionView
+	return []column[row]{
+		{name: "name", value: func(x row) any { return x.Action.Name }, draw: func(p *printer, x row) any { return p.bold(x.Action.Name) }},
+		{name: "state", value: func(x row) any { return string(x.Action.State) }},
+		{name: "builtin", value: func(x row) any { return x.Builtin }, when: onWide},
+		{name: "description", value: func(x row) any { return x.Action.Description }},
+	}
 }
 
 func newActionList(a *app) *cobra.Command {
-	o := &actionList{app: a}
+	o := &actionList{app: a, list: list[a2a.ActionView]{columns: actionColumns()}}
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
 		Short:       "List actions",
 		Long:        "List the actions that exist, built-in ones too, by name.",
 		Example:     "  agents action list\n  agents action list --namespace builtin",
-		Annotations: does(a2a.ActionList().Method),
+		Annotations: using(does(a2a.ActionList().Method), "wide"),
 		Args:        between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
 			o.query.State = action.State(o.state)
 			return o.run(cmd.Context())
 		},
 	}
 	cmd.Flags().StringVar(&o.query.Namespace, "namespace", "", "only of this namespace")
 	cmd.Flags().StringVar(&o.state, "state", "", "only draft, available or archived ones")
+	o.bind(cmd, "")
 	return cmd
 }
 
@@ -39,12 +54,9 @@ func (o *actionList) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.app.put(output{schema: "agents.action-list.v1", data: v, human: func(p *printer) {
-		var rows [][]any
-		for _, x := range v.Actions {
-			rows = append(rows, []any{p.bold(x.Action.Name), string(x.Action.State), x.Action.Description})
-		}
-		p.rows([]string{"name", "state", "description"}, rows)
-	}})
+	out := output{schema: "agents.action-list.v1"}
+	v.Actions, out.warnings = o.take(v.Actions)
+	out.data, out.human = v, func(p *printer) { o.table(p, v.Actions) }
+	o.app.put(out)
 	return nil
 }

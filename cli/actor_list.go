@@ -10,19 +10,39 @@ import (
 	"github.com/cleveragents/agents/actor"
 )
 
-type actorList struct{ app *app }
+type actorList struct {
+	app *app
+	list[a2a.ActorView]
+}
+
+func actorColumns() []column[a2a.ActorView] {
+	type row = a2a.ActorView
+	return []column[row]{
+		{name: "name", value: func(x row) any { return x.Actor.Name }, draw: func(p *printer, x row) any { return p.bold(x.Actor.Name) }},
+		{name: "works_with", value: func(x row) any { return actorKind(x.Actor) }},
+		{name: "builtin", value: func(x row) any { return x.Builtin }, when: onWide},
+		{name: "description", value: func(x row) any { return x.Actor.Description }},
+	}
+}
 
 func newActorList(a *app) *cobra.Command {
-	o := &actorList{a}
-	return &cobra.Command{
+	o := &actorList{app: a, list: list[a2a.ActorView]{columns: actorColumns()}}
+	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
 		Short:       "List actors",
 		Long:        "List the actors that exist, built-in ones too, by name.",
 		Example:     "  agents actor list",
-		Annotations: does(a2a.ActorList().Method),
+		Annotations: using(does(a2a.ActorList().Method), "wide"),
 		Args:        between(0, 0),
-		RunE:        func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
 	}
+	o.bind(cmd, "")
+	return cmd
 }
 
 func (o *actorList) run(ctx context.Context) error {
@@ -30,13 +50,10 @@ func (o *actorList) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.app.put(output{schema: "agents.actor-list.v1", data: v, human: func(p *printer) {
-		var rows [][]any
-		for _, x := range v.Actors {
-			rows = append(rows, []any{p.bold(x.Actor.Name), actorKind(x.Actor), x.Actor.Description})
-		}
-		p.rows([]string{"name", "works with", "description"}, rows)
-	}})
+	out := output{schema: "agents.actor-list.v1"}
+	v.Actors, out.warnings = o.take(v.Actors)
+	out.data, out.human = v, func(p *printer) { o.table(p, v.Actors) }
+	o.app.put(out)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,21 +13,40 @@ import (
 type approvalList struct {
 	app   *app
 	query a2a.ApprovalListQuery
+	list[plan.Approval]
+}
+
+func approvalColumns() []column[plan.Approval] {
+	type row = plan.Approval
+	return []column[row]{
+		{name: "id", value: func(x row) any { return id(x.ID) }},
+		{name: "plan", value: func(x row) any { return id(x.Plan) }},
+		{name: "kind", value: func(x row) any { return string(x.Kind) }},
+		{name: "state", value: func(x row) any { return string(x.State) }, draw: func(p *printer, x row) any { return approvalState(p, x.State) }},
+		{name: "created", value: func(x row) any { return x.Created.UTC().Format(time.RFC3339) }, when: onWide},
+		{name: "summary", value: func(x row) any { return x.Summary }},
+	}
 }
 
 func newApprovalList(a *app) *cobra.Command {
-	o := &approvalList{app: a}
+	o := &approvalList{app: a, list: list[plan.Approval]{columns: approvalColumns()}}
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
 		Short:       "List what waits for a person",
 		Long:        "List the open approvals of all plans, oldest first.",
 		Example:     "  agents approval list\n  agents approval list --plan @last --all",
-		Annotations: does(a2a.ApprovalList().Method),
+		Annotations: using(does(a2a.ApprovalList().Method), "wide"),
 		Args:        between(0, 0),
-		RunE:        func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			o.query.All = o.all
+			return o.run(cmd.Context())
+		},
 	}
 	cmd.Flags().StringVar(&o.query.Plan, "plan", "", "only of this plan")
-	cmd.Flags().BoolVar(&o.query.All, "all", false, "the decided ones too")
+	o.bind(cmd, "the decided ones too")
 	return cmd
 }
 
@@ -35,17 +55,17 @@ func (o *approvalList) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.app.put(approvalsOutput(v))
+	var warnings []string
+	v.Approvals, warnings = o.take(v.Approvals)
+	out := approvalsOutput(v)
+	out.warnings = warnings
+	o.app.put(out)
 	return nil
 }
 
 func approvalsOutput(v a2a.ApprovalsView) output {
 	out := output{schema: "agents.approval-list.v1", data: v, human: func(p *printer) {
-		var rows [][]any
-		for _, x := range v.Approvals {
-			rows = append(rows, []any{p.bold(shortID(x.ID)), shortID(x.Plan), string(x.Kind), approvalState(p, x.State), x.Summary})
-		}
-		p.rows([]string{"id", "plan", "kind", "state", "summary"}, rows)
+		(&list[plan.Approval]{columns: approvalColumns()}).table(p, v.Approvals)
 	}}
 	if v.Next != "" {
 		out.next = []string{v.Next}

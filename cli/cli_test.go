@@ -201,7 +201,7 @@ func TestRequests(t *testing.T) {
 		{"project use ./x", "project/use", a2a.NameQuery{Name: "/home/ann/shop/x"}},
 		{"project show -p s", "project/show", a2a.NameQuery{Name: "s"}},
 		{"project link-resource s a b --read-only", "project/link_resource", a2a.LinkRequest{Project: "s", Resources: []string{"a", "b"}, ReadOnly: true}},
-		{"plan list --phase execute --state waiting --limit 5 -p s", "plan/list", a2a.PlanListQuery{Project: "s", Phase: "execute", State: "waiting", Limit: 5}},
+		{"plan list --phase execute --state waiting --limit 5 -p s", "plan/list", a2a.PlanListQuery{Project: "s", Phase: "execute", State: "waiting", Limit: 6}},
 		{"plan show", "plan/show", a2a.RefQuery{Ref: "@last"}},
 		{"plan show x", "plan/show", a2a.RefQuery{Ref: "x"}},
 		{"plan strategize x", "plan/strategize", a2a.RefQuery{Ref: "x"}},

@@ -7,7 +7,8 @@ import (
 )
 
 func newConfigList(a *app) *cobra.Command {
-	var origin, all bool
+	var origin, defaults bool
+	o := &list[a2a.ConfigValue]{columns: configColumns(&origin)}
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
 		Short:       "List what is set",
@@ -16,26 +17,34 @@ func newConfigList(a *app) *cobra.Command {
 		Annotations: using(does(a2a.ConfigList().Method), "project", "wide"),
 		Args:        between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v, err := call(cmd.Context(), a, a2a.ConfigList(), a2a.ConfigListQuery{Project: a.project(), Said: a.said(cmd), All: all})
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			v, err := call(cmd.Context(), a, a2a.ConfigList(), a2a.ConfigListQuery{Project: a.project(), Said: a.said(cmd), All: defaults})
 			if err != nil {
 				return err
 			}
-			a.put(output{schema: "agents.config-list.v1", data: v, human: func(p *printer) {
-				header := []string{"key", "value"}
-				if origin {
-					header = append(header, "from")
-				}
-				var rows [][]any
-				for _, x := range v.Values {
-					row := []any{p.bold(x.Key), orNothing(x.Value), x.Origin.Text}
-					rows = append(rows, row[:len(header)])
-				}
-				p.rows(header, rows)
-			}})
+			out := output{schema: "agents.config-list.v1"}
+			v.Values, out.warnings = o.take(v.Values)
+			out.data, out.human = v, func(p *printer) { o.table(p, v.Values) }
+			a.put(out)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&origin, "origin", false, "also show where each value is from")
-	cmd.Flags().BoolVar(&all, "defaults", false, "also list keys that have their default")
+	o.bind(cmd, "")
+	cmd.Flags().BoolVar(&defaults, "defaults", false, "also list keys that have their default")
 	return cmd
+}
+
+// configColumns are the fields of a setting; where it is from is shown with
+// --origin.
+func configColumns(origin *bool) []column[a2a.ConfigValue] {
+	type row = a2a.ConfigValue
+	return []column[row]{
+		{name: "key", value: func(x row) any { return x.Key }, draw: func(p *printer, x row) any { return p.bold(x.Key) }},
+		{name: "value", value: func(x row) any { return x.Value }, draw: func(_ *printer, x row) any { return orNothing(x.Value) }},
+		{name: "from", value: func(x row) any { return x.Origin.Text }, when: func(p *printer) bool { return *origin || p.wide }},
+		{name: "layer", value: func(x row) any { return x.Origin.Layer }, when: never},
+	}
 }

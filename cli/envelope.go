@@ -110,7 +110,7 @@ func (a *app) writeResult(ctx context.Context, err error) error {
 // printer returns a printer for the result. Rich is laid out for the terminal,
 // a table where there is one.
 func (a *app) printer() *printer {
-	p := &printer{format: a.format, all: a.flags.wide || a.flags.verbose > 0, styles: styles{on: a.format == Rich && a.color(a.env.StdoutTTY)}}
+	p := &printer{format: a.format, wide: a.flags.wide, all: a.flags.wide || a.flags.verbose > 0, styles: styles{on: a.format == Rich && a.color(a.env.StdoutTTY)}}
 	if !a.flags.wide && (a.format == Rich || a.format == Table && a.env.StdoutTTY) {
 		p.width = a.width()
 	}

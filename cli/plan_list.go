@@ -12,38 +12,57 @@ import (
 type planList struct {
 	app          *app
 	phase, state string
-	limit        int
-	all          bool
 	labels       []string
+	list[a2a.PlanSummary]
+}
+
+func planColumns() []column[a2a.PlanSummary] {
+	type row = a2a.PlanSummary
+	return []column[row]{
+		{name: "id", value: func(x row) any { return id(x.ID) }},
+		{name: "name", value: func(x row) any { return x.Name }},
+		{name: "project", value: func(x row) any { return x.Project }},
+		{name: "action", value: func(x row) any { return x.Action }},
+		{name: "phase", value: func(x row) any { return string(x.Phase) }, when: never},
+		{
+			name: "state", value: func(x row) any { return string(x.State) },
+			draw: func(p *printer, x row) any { return stateWord(p.styles, x.Status) },
+		},
+		{name: "profile", value: func(x row) any { return x.Profile }, when: onWide},
+		{name: "attempt", value: func(x row) any { return x.Attempt }, when: onWide},
+		{name: "created", value: func(x row) any { return x.Created }, when: onWide},
+		{name: "held", value: func(x row) any { return x.Held }, when: onWide},
+		{name: "archived", value: func(x row) any { return x.Archived }, when: never},
+		{name: "reason", value: func(x row) any { return x.Reason }},
+	}
 }
 
 func newPlanList(a *app) *cobra.Command {
-	o := &planList{app: a}
+	o := &planList{app: a, list: list[a2a.PlanSummary]{columns: planColumns()}}
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
 		Short:       "List plans",
 		Long:        "List plans, newest first: of all projects, or of the one that -p names. Those that\nare archived are left out unless --all is given.",
-		Example:     "  agents plan list --state waiting\n  agents plan list -p . --limit 5\n  agents plan list --all --label team=red",
+		Example:     "  agents plan list --state waiting\n  agents plan list -p . --sort -created --limit 5\n  agents plan list --all --label team=red",
 		Annotations: using(does(a2a.PlanList().Method), "project", "wide"),
 		Args:        between(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.limit < 1 {
-				return usage(cmd.CommandPath(), "--limit %d is less than 1", o.limit)
+			if err := o.check(cmd); err != nil {
+				return err
 			}
 			return o.run(cmd.Context(), cmd.CommandPath())
 		},
 	}
 	cmd.Flags().StringVar(&o.phase, "phase", "", "only in action, strategize, execute or apply")
 	cmd.Flags().StringVar(&o.state, "state", "", "only in this state, such as waiting or applied")
-	cmd.Flags().BoolVar(&o.all, "all", false, "the archived ones too")
 	cmd.Flags().StringArrayVar(&o.labels, "label", nil, "only with this label, as key=value; repeatable")
-	cmd.Flags().IntVar(&o.limit, "limit", 30, "at most so many")
+	o.bind(cmd, "the archived ones too")
 	return cmd
 }
 
 func (o *planList) run(ctx context.Context, command string) error {
 	q := a2a.PlanListQuery{
-		Project: o.app.project(), Phase: plan.Phase(o.phase), State: plan.State(o.state), Limit: o.limit,
+		Project: o.app.project(), Phase: plan.Phase(o.phase), State: plan.State(o.state), Limit: o.ask(),
 		All: o.all,
 	}
 	if len(o.labels) > 0 {
@@ -56,12 +75,9 @@ func (o *planList) run(ctx context.Context, command string) error {
 	if err != nil {
 		return err
 	}
-	o.app.put(output{schema: "agents.plan-list.v1", data: v, human: func(p *printer) {
-		var rows [][]any
-		for _, x := range v.Plans {
-			rows = append(rows, []any{p.bold(shortID(x.ID)), x.Name, x.Project, x.Action, stateWord(p.styles, x.Status), x.Reason})
-		}
-		p.rows([]string{"id", "name", "project", "action", "state", "reason"}, rows)
-	}})
+	out := output{schema: "agents.plan-list.v1"}
+	v.Plans, out.warnings = o.take(v.Plans)
+	out.data, out.human = v, func(p *printer) { o.table(p, v.Plans) }
+	o.app.put(out)
 	return nil
 }

@@ -16,6 +16,7 @@ type printer struct {
 	styles
 	format Format // Rich, Plain or Table
 	width  int    // lines are wrapped at; 0 is nowhere
+	wide   bool   // whole ids and the columns that are seldom wanted
 	all    bool   // long lists and long cells are shown whole
 }
 

@@ -11,10 +11,30 @@ import (
 type providerList struct {
 	app *app
 	q   a2a.ProviderListQuery
+	list[a2a.ProviderView]
+}
+
+func providerColumns() []column[a2a.ProviderView] {
+	type row = a2a.ProviderView
+	return []column[row]{
+		{name: "name", value: func(x row) any { return x.Provider.Name }, draw: func(p *printer, x row) any { return p.bold(x.Provider.Name) }},
+		{name: "kind", value: func(x row) any { return string(x.Provider.Kind) }},
+		{name: "known", value: func(x row) any { return x.How }},
+		{
+			name: "key", value: func(x row) any { return x.Key },
+			draw: func(_ *printer, x row) any {
+				if x.Problem != "" {
+					return x.Problem
+				}
+				return x.Key
+			},
+		},
+		{name: "problem", value: func(x row) any { return x.Problem }, when: never},
+	}
 }
 
 func newProviderList(a *app) *cobra.Command {
-	o := &providerList{app: a}
+	o := &providerList{app: a, list: list[a2a.ProviderView]{columns: providerColumns()}}
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"},
 		Short: "List providers of models",
@@ -22,11 +42,17 @@ func newProviderList(a *app) *cobra.Command {
 --detect also asks the servers of this machine (Ollama, llama.cpp, vLLM, LM Studio at
 their usual ports on loopback) and says which model is used where none is named.`,
 		Example:     "  agents provider list\n  agents provider list --detect",
-		Annotations: does(a2a.ProviderList().Method),
+		Annotations: using(does(a2a.ProviderList().Method), "wide"),
 		Args:        between(0, 0),
-		RunE:        func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context())
+		},
 	}
 	cmd.Flags().BoolVar(&o.q.Detect, "detect", false, "look for servers on this machine too")
+	o.bind(cmd, "")
 	return cmd
 }
 
@@ -35,20 +61,15 @@ func (o *providerList) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.app.put(output{schema: "agents.provider-list.v1", data: v, human: func(p *printer) {
-		var rows [][]any
-		for _, x := range v.Providers {
-			key := x.Key
-			if x.Problem != "" {
-				key = x.Problem
-			}
-			rows = append(rows, []any{p.bold(x.Provider.Name), string(x.Provider.Kind), x.How, key})
-		}
-		p.rows([]string{"name", "kind", "known", "key"}, rows)
+	out := output{schema: "agents.provider-list.v1"}
+	v.Providers, out.warnings = o.take(v.Providers)
+	out.data, out.human = v, func(p *printer) {
+		o.table(p, v.Providers)
 		if v.Default != nil {
 			p.printf("")
 			p.printf("default: %s/%s (%s)", v.Default.Provider, v.Default.Model, v.Default.Why)
 		}
-	}})
+	}
+	o.app.put(out)
 	return nil
 }

@@ -20,6 +20,7 @@ func topics() []topic {
 		{"lifecycle", "from an action to applied files", lifecycleText},
 		{"exit-codes", "what each exit status means", exitText},
 		{"formats", "how results are written", formatsText},
+		{"lists", "sort, filter and cut any list", listsText},
 		{"environment", "variables that are read", environmentText},
 		{"profiles", "what goes ahead without a person", profilesText},
 		{"names", "names, ids and their short forms", namesText},
@@ -192,4 +193,19 @@ approval.
 A copy is not a jail: unless "agents doctor" says that one is in use, a program
 that a plan runs has your rights on this machine. Text from models and files is
 shown with its control characters spelled out.`
+}
+
+func listsText(int) string {
+	return `Every list command takes the same flags.
+
+--filter field=value   only rows with that value; repeatable: all fields have to
+                       fit, and of several values for one field any
+--sort field           by that field; --sort -field is downwards
+--limit n              at most so many rows, 30 where nothing is said
+--all                  without a limit, and with what is otherwise left out:
+                       archived plans, decided approvals
+--wide                 whole ids, more columns, nothing wrapped or cut
+
+The help of a list names its fields. Rows are filtered, then sorted, then cut;
+a list that is cut says so on standard error, and in "warnings" of JSON.`
 }
