@@ -7,7 +7,7 @@ import (
 
 func providerOps() []Info {
 	return []Info{ProviderAdd().info(), ProviderList().info(), ProviderShow().info(), ProviderModels().info(),
-		ProviderTest().info(), ProviderRemove().info(), ProviderUse().info()}
+		ProviderTest().info(), ProviderRemove().info()}
 }
 
 // ProviderAdd sets a provider of models up.
@@ -38,11 +38,6 @@ func ProviderTest() Op[ProviderTestRequest, ProviderTestView] {
 // ProviderRemove forgets a provider.
 func ProviderRemove() Op[NameQuery, ProviderView] {
 	return Op[NameQuery, ProviderView]{Method: prefix + "provider/remove", Role: Writer, Doc: "forget a provider"}
-}
-
-// ProviderUse makes a model the one that is used where none is named.
-func ProviderUse() Op[ProviderUseRequest, DefaultModelView] {
-	return Op[ProviderUseRequest, DefaultModelView]{Method: prefix + "provider/use", Role: Writer, Doc: "choose the default model"}
 }
 
 // ProviderSource is a provider as YAML text. It never holds a key.
@@ -79,12 +74,6 @@ type DefaultModelView struct {
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
 	Why      string `json:"why"`
-}
-
-// ProviderUseRequest names the default model as provider/model; "" lets the
-// program choose.
-type ProviderUseRequest struct {
-	Model string `json:"model,omitempty"`
 }
 
 // ModelsView is the models of a provider.

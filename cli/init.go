@@ -9,9 +9,8 @@ import (
 )
 
 type initCmd struct {
-	app   *app
-	req   a2a.ProjectInitRequest
-	model string
+	app *app
+	req a2a.ProjectInitRequest
 }
 
 // initView is a project with the model that its plans use where none is named.
@@ -30,7 +29,7 @@ it, and make that project the current one. Nothing in the directory is changed. 
 say which model is used where none is named: by a key in the environment or a server
 of this machine.`,
 		Example:     "  agents init\n  agents init ../site --name site --type fs-directory",
-		Annotations: does(a2a.ProjectInit().Method, a2a.ProviderUse().Method, a2a.ProviderList().Method),
+		Annotations: does(a2a.ProjectInit().Method, a2a.ProviderList().Method),
 		Args:        between(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.req.Dir = a.dir
@@ -42,7 +41,6 @@ of this machine.`,
 	}
 	cmd.Flags().StringVar(&o.req.Name, "name", "", "name of the project (default: of the directory)")
 	cmd.Flags().StringVar(&o.req.Type, "type", "", "git-checkout or fs-directory (default: what it is)")
-	cmd.Flags().StringVar(&o.model, "model", "", "provider/model to use where none is named")
 	cmd.Flags().BoolVar(&o.req.Force, "force", false, "accept a home directory or /")
 	return cmd
 }
@@ -51,11 +49,6 @@ func (o *initCmd) run(ctx context.Context) error {
 	v, err := call(ctx, o.app, a2a.ProjectInit(), o.req)
 	if err != nil {
 		return err
-	}
-	if o.model != "" {
-		if _, err := call(ctx, o.app, a2a.ProviderUse(), a2a.ProviderUseRequest{Model: o.model}); err != nil {
-			return err
-		}
 	}
 	found, err := call(ctx, o.app, a2a.ProviderList(), a2a.ProviderListQuery{Detect: true})
 	if err != nil {

@@ -16,7 +16,7 @@ like) holds a key needs no setting up: anthropic/claude-sonnet-4-5 names a model
 the actor that is only that model. Keys come from the environment, the keyring or a
 private file named on purpose; they are never stored, logged or passed on.`,
 		newProviderAdd(a), newProviderList(a), newProviderShow(a), newProviderModels(a), newProviderTest(a),
-		newProviderRemove(a), newProviderUse(a))
+		newProviderRemove(a))
 }
 
 // providerOutput shows one provider.

@@ -38,8 +38,8 @@ func readers() map[string][]string {
 		"project/init": {"init"}, "project/create": {"project", "create", "shop"}, "project/list": {"project", "list"},
 		"provider/add": {"provider", "add", "work", "--kind", "anthropic"}, "provider/list": {"provider", "list"}, "provider/show": {"provider", "show", "work"},
 		"provider/models": {"provider", "models", "work", "--prices"}, "provider/test": {"provider", "test", "work"},
-		"provider/remove": {"provider", "remove", "work"}, "provider/use": {"provider", "use", "work/m"},
-		"project/show": {"project", "show"}, "project/use": {"project", "use", "shop"}, "project/link_resource": {"project", "link-resource", "shop", "code"},
+		"provider/remove": {"provider", "remove", "work"},
+		"project/show":    {"project", "show"}, "project/use": {"project", "use", "shop"}, "project/link_resource": {"project", "link-resource", "shop", "code"},
 		"resource/add": {"resource", "add", "git-checkout"}, "resource/list": {"resource", "list"}, "resource/show": {"resource", "show", "code"},
 	}
 }

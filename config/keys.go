@@ -17,6 +17,7 @@ const (
 	ShellMaxTimeout = "shell.max-timeout"
 	CheckTimeout    = "validation.timeout"
 	MaxFiles        = "sandbox.max-files"
+	DefaultModel    = "provider.default"
 )
 
 // Keys returns every key, in the order of their sections.
@@ -85,6 +86,11 @@ func Keys() []Key {
 		{
 			Name: MaxFiles, Type: Whole, Least: 1, Most: 100e6, Default: "1000000",
 			Doc:    "The most files and directories of one tree that a plan copies.",
+			Layers: person,
+		},
+		{
+			Name: DefaultModel, Type: Word,
+			Doc:    "The model that actors use which name none, as provider/model. Without it the program chooses: agents provider list --detect says which, and why.",
 			Layers: person,
 		},
 	}

@@ -63,28 +63,25 @@ type Choice struct {
 	Why      string
 }
 
-// defaultKey is the setting that holds the model of a person's choice.
-const defaultKey = "provider.default"
-
 // Default returns the model that is used where none is named: the one that was
 // set, else the first model of the first provider that was added, is in the
 // environment or answers on this machine. Without any it is NoProvider of
 // package detect.
 func (d *Desk) Default(ctx context.Context) (Choice, error) {
-	var set string
+	if d.c.Default != "" {
+		ref, err := provider.ParseRef(d.c.Default)
+		if err != nil {
+			return Choice{}, fault.New(fault.Invalid, "provider.default: %w", err).WithHint("agents config set provider.default PROVIDER/MODEL")
+		}
+		return Choice{ref.Provider, ref.Model, "provider.default says so"}, nil
+	}
 	var added []provider.Config
 	err := d.c.Store.View(ctx, func(tx engine.Tx) (err error) {
-		if set, err = tx.Setting(defaultKey); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
 		added, err = tx.Providers()
 		return err
 	})
 	if err != nil {
 		return Choice{}, err
-	}
-	if ref, err := provider.ParseRef(set); set != "" && err == nil {
-		return Choice{ref.Provider, ref.Model, "it was set as the default"}, nil
 	}
 	for _, c := range added {
 		if m := firstModel(c, nil); m != "" {
@@ -121,21 +118,6 @@ func firstModel(c provider.Config, listed []string) string {
 		return ""
 	}
 	return p.Large
-}
-
-// SetDefault makes a model the one that is used where none is named; "" lets
-// the program choose again.
-func (d *Desk) SetDefault(ctx context.Context, ref string) error {
-	if ref != "" {
-		r, err := provider.ParseRef(ref)
-		if err != nil {
-			return err
-		}
-		if err := d.Check(r.Provider, r.Model); err != nil {
-			return err
-		}
-	}
-	return d.c.Store.Update(ctx, func(tx engine.Tx) error { return tx.PutSetting(defaultKey, ref) })
 }
 
 // Add stores a provider. A name of one that comes with the program is taken.

@@ -33,6 +33,9 @@ type Config struct {
 	Env     func(name string) (value string, ok bool)
 	Secrets *secret.Store
 	Now     func() time.Time
+	// Default is the provider/model that a person has set for where none is
+	// named; "" lets the desk choose.
+	Default string
 	// Built are providers that come with the program, such as the scripted one;
 	// their calls cost nothing.
 	Built map[string]llm.Provider

@@ -153,9 +153,6 @@ func TestAdded(t *testing.T) {
 	if d, err := w.Default(ctx); err != nil || d.Model != "newer-than-the-catalogue" {
 		t.Errorf("default %+v, %v", d, err)
 	}
-	if err := w.SetDefault(ctx, "anthropic/other"); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a default that is not there: %v", err)
-	}
 	if err := w.Remove(ctx, "anthropic"); err != nil {
 		t.Error(err)
 	}

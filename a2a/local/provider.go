@@ -21,7 +21,6 @@ func (f *Facade) providerHandlers() []a2a.Handler {
 		a2a.Handle(a2a.ProviderModels(), f.providerModels),
 		a2a.Handle(a2a.ProviderTest(), f.providerTest),
 		a2a.Handle(a2a.ProviderRemove(), f.providerRemove),
-		a2a.Handle(a2a.ProviderUse(), f.providerUse),
 	}
 }
 
@@ -147,12 +146,4 @@ func (f *Facade) providerRemove(ctx context.Context, q a2a.NameQuery, _ func(pla
 		return a2a.ProviderView{}, err
 	}
 	return a2a.ProviderView{Provider: c, How: how}, nil
-}
-
-func (f *Facade) providerUse(ctx context.Context, q a2a.ProviderUseRequest, _ func(plan.Event)) (a2a.DefaultModelView, error) {
-	if err := f.Models.SetDefault(ctx, q.Model); err != nil {
-		return a2a.DefaultModelView{}, err
-	}
-	c, err := f.Models.Default(ctx)
-	return a2a.DefaultModelView{Provider: c.Provider, Model: c.Model, Why: c.Why}, err
 }

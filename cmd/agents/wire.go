@@ -102,7 +102,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 		home = "" // nothing to guard, and no key below it
 	}
 	desk := models.New(models.Config{
-		Store: w.db, Env: os.LookupEnv, Now: time.Now, Loopback: detect.Transport(),
+		Store: w.db, Env: os.LookupEnv, Now: time.Now, Loopback: detect.Transport(), Default: set.Text(config.DefaultModel),
 		Secrets: secret.New(secret.Options{Env: os.LookupEnv, Ring: secret.SystemRing(), Home: home}),
 		Built: map[string]llm.Provider{scripted.Name: scripted.Provider(scripted.Config{
 			Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: readFile,
