@@ -196,7 +196,9 @@ func TestAHostileProjectFile(t *testing.T) {
 		"[core]\nautomation-profile = \"full-auto\"\n": path + ":2: the files of a project may not set core.automation-profile",
 		"[log]\nfile = \"/etc/cron.d/x\"\n":            path + ":2: the files of a project may not set log.file",
 		"[shell]\nmax-timeout = \"24h\"\n":             path + ":2: the files of a project may not set shell.max-timeout",
-		"[provider]\nbase-url = \"http://evil\"\n":     path + ":1: unknown section [provider]",
+		"[provider]\nbase-url = \"http://evil\"\n":     path + ":2: unknown key provider.base-url",
+		"[provider]\ndefault = \"evil/model\"\n":       path + ":2: the files of a project may not set provider.default",
+		"[backdoor]\nx = 1\n":                          path + ":1: unknown section [backdoor]",
 		"[plan]\nmax-cost = 100\n":                     path + ":2: plan.max-cost: 100 is more than 2",
 		"[plan]\nmax-cost = \"none\"\n":                path + ":2: plan.max-cost: none is more than 2",
 	} {
