@@ -71,6 +71,8 @@ type Options struct {
 	// environment say.
 	ConfigFile string
 	Settings   config.Settings
+	// Existing refuses to make what is not there: a look must leave no trace.
+	Existing bool
 }
 
 // DemoWorld is a project with a bug and everything that is needed to mend it,

@@ -25,6 +25,9 @@ func newHelp(a *app) *cobra.Command {
 		Long:  "Explain a command or a topic.\n\nTopics: " + strings.Join(names, ", ") + ".",
 		Example: `  agents help plan use
   agents help exit-codes`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return helpWords(cmd.Root(), args), cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Root(), args) },
 	}
 }
@@ -48,6 +51,25 @@ func (o *helpCmd) run(root *cobra.Command, args []string) error {
 		return usage("agents", "no command or help topic %q%s", strings.Join(args, " "), didYouMean(near))
 	}
 	return o.app.help(cmd)
+}
+
+// helpWords are the commands and topics that may come next.
+func helpWords(root *cobra.Command, args []string) (out []string) {
+	at, rest, err := root.Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil
+	}
+	for _, c := range at.Commands() {
+		if c.IsAvailableCommand() {
+			out = append(out, c.Name())
+		}
+	}
+	if len(args) == 0 {
+		for _, t := range topics() {
+			out = append(out, t.name)
+		}
+	}
+	return out
 }
 
 // helpFlag is --help. A word that is no command is an error with it as without

@@ -56,6 +56,14 @@ func (l *list[T]) bind(cmd *cobra.Command, all string) {
 		all = ", " + all
 	}
 	f.BoolVar(&l.all, "all", false, "without a limit"+all)
+	for flag, end := range map[string]string{"sort": "", "filter": "="} {
+		var words []string
+		for _, c := range l.columns {
+			words = append(words, c.name+end)
+		}
+		// It fails only for a flag that has candidates already.
+		_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
+	}
 }
 
 func (l *list[T]) names() string {

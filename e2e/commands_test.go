@@ -37,6 +37,7 @@ func wordless(command string) bool { return command == "help" || command == "com
 // TestEveryCommandHasAScript fails for a command that no script runs, and for
 // one whose JSON no script compares with what it was.
 func TestEveryCommandHasAScript(t *testing.T) {
+	t.Setenv("AGENTS_DATA_DIR", t.TempDir()) // what is stored there completes too
 	all := commands(t)
 	if len(all) < 30 {
 		t.Fatalf("only %d commands found: %v", len(all), all)

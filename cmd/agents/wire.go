@@ -53,6 +53,9 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 		Engine: filepath.Join(dir, "engine.db"),
 		Trees:  filepath.Join(dir, "trees"),
 	}}
+	if _, err := os.Lstat(w.paths.Store); err != nil && o.Existing {
+		return nil, nil, fault.New(fault.NotFound, "no store in %s", dir)
+	}
 	if err := w.build(ctx, dir, o); err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
