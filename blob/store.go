@@ -25,7 +25,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -136,6 +135,10 @@ func (s *Store) makeDirs() error {
 	if _, err := s.root.Lstat("ff"); err == nil {
 		return nil
 	}
+	return s.makeAllDirs()
+}
+
+func (s *Store) makeAllDirs() error {
 	for i := range 256 {
 		name := hex.EncodeToString([]byte{byte(i)})
 		if err := s.root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -158,27 +161,6 @@ func (s *Store) Has(hash string) bool {
 	}
 	fi, err := s.root.Lstat(place(hash))
 	return err == nil && fi.Mode().IsRegular() && fi.Size() > 0
-}
-
-// Sweep removes temp files last written before t, which only a crash leaves,
-// and returns how many.
-func (s *Store) Sweep(ctx context.Context, t time.Time) (int, error) {
-	n := 0
-	err := fs.WalkDir(s.root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasPrefix(d.Name(), tempPrefix) {
-			return errors.Join(err, ctx.Err())
-		}
-		fi, err := s.root.Lstat(path)
-		if err != nil || !fi.ModTime().Before(t) {
-			return nil // renamed meanwhile, or in use
-		}
-		n++
-		return s.root.Remove(path)
-	})
-	if err != nil {
-		return n, fault.New(fault.Unavailable, "sweep blob store: %w", err)
-	}
-	return n, nil
 }
 
 func place(hash string) string { return hash[:2] + "/" + hash }

@@ -75,18 +75,25 @@ func (n names) wanted(redacted bool) []string {
 }
 
 // inManifest are the blobs that a manifest names; none of what is none.
-func inManifest(b []byte) (out []string) {
+func inManifest(b []byte) []string {
+	base, out := partsOf(b)
+	if base != "" {
+		out = append(out, base)
+	}
+	return out
+}
+
+// partsOf are the manifest that a manifest goes on from and the texts of its
+// spans.
+func partsOf(b []byte) (base string, texts []string) {
 	var m evidence.Manifest
 	if json.Unmarshal(b, &m) != nil {
-		return nil
+		return "", nil
 	}
 	for _, s := range m.Spans {
 		if s.Blob != "" {
-			out = append(out, s.Blob)
+			texts = append(texts, s.Blob)
 		}
 	}
-	if m.Base != "" {
-		out = append(out, m.Base)
-	}
-	return out
+	return m.Base, texts
 }

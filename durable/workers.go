@@ -108,7 +108,17 @@ func (w *Workers) Alive(_ context.Context, holder string) bool {
 // dead reports whether nobody holds the lock on a file, and then removes it:
 // no second process ever uses a name.
 func (w *Workers) dead(name string) bool {
-	f, err := w.dir.OpenFile(name, os.O_RDWR|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if !free(w.dir, name) {
+		return false
+	}
+	// When it cannot be removed the next one who asks tries again.
+	_ = w.dir.Remove(name)
+	return true
+}
+
+// free reports whether nobody holds the lock on a file, or it is not there.
+func free(dir *os.Root, name string) bool {
+	f, err := dir.OpenFile(name, os.O_RDWR|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
@@ -117,12 +127,7 @@ func (w *Workers) dead(name string) bool {
 	}
 	defer f.Close()
 	// Shared, so that two who ask at once do not take each other for it.
-	if err := flock(f, unix.LOCK_SH|unix.LOCK_NB); err != nil {
-		return false
-	}
-	// When it cannot be removed the next one who asks tries again.
-	_ = w.dir.Remove(name)
-	return true
+	return flock(f, unix.LOCK_SH|unix.LOCK_NB) == nil
 }
 
 // sweep removes files of processes that died and that nobody asks for.
