@@ -1,5 +1,10 @@
 package a2a
 
+import (
+	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/plan"
+)
+
 func dbOps() []Info {
 	return []Info{DBPath().info(), DBStatus().info()}
 }
@@ -22,9 +27,11 @@ type DBPathView struct {
 	Trees  string `json:"trees"`  // directory of snapshots and sandboxes
 }
 
-// DBStatusQuery asks for a full check too.
+// DBStatusQuery asks for a check too: of the whole database, and of the blobs
+// that plans name, a sample of them or all.
 type DBStatusQuery struct {
 	Check bool `json:"check,omitempty"`
+	Full  bool `json:"full,omitempty"`
 }
 
 // DBStatusView is how the store is.
@@ -34,4 +41,23 @@ type DBStatusView struct {
 	Bytes  int64            `json:"bytes"`
 	Rows   map[string]int64 `json:"rows"`
 	Check  string           `json:"check,omitempty"` // ok, or what is wrong
+	Blobs  *BlobsView       `json:"blobs,omitempty"` // where a check was asked for
+}
+
+// BlobsView is whether the blobs that plans name are there and whole.
+type BlobsView struct {
+	Plans   int        `json:"plans"` // looked at
+	Read    int        `json:"read"`
+	Sampled bool       `json:"sampled"` // not all of them were read
+	Hurt    []HurtPlan `json:"hurt"`
+}
+
+// HurtPlan is a plan that has lost blobs.
+type HurtPlan struct {
+	ID   ident.PlanID `json:"id"`
+	Name string       `json:"name"`
+	plan.Status
+	Missing int      `json:"missing"`
+	Damaged int      `json:"damaged"`
+	Blobs   []string `json:"blobs"` // some of them
 }

@@ -31,9 +31,10 @@ type app struct {
 	settings   config.Settings // of the person's file and the environment
 	configFile string          // "" is the usual place
 
-	opened a2a.Client
-	closer io.Closer
-	lost   error // what went wrong while a page of help was asked for
+	unopened bool // the operation works where the data cannot be opened
+	opened   a2a.Client
+	closer   io.Closer
+	lost     error // what went wrong while a page of help was asked for
 }
 
 // globals are the flags that every command takes.
@@ -235,7 +236,7 @@ func (a *app) options() Options {
 	if dir != "" {
 		dir = a.abs(dir)
 	}
-	return Options{DataDir: dir, Dir: a.dir, ConfigFile: a.configFile, Settings: a.settings}
+	return Options{DataDir: dir, Dir: a.dir, ConfigFile: a.configFile, Settings: a.settings, Unopened: a.unopened}
 }
 
 // color reports whether to paint on an output that is a terminal or not.

@@ -73,6 +73,9 @@ type Options struct {
 	Settings   config.Settings
 	// Existing refuses to make what is not there: a look must leave no trace.
 	Existing bool
+	// Unopened asks for a client that opens the data only as far as it can: the
+	// operation has to work where the data cannot be opened.
+	Unopened bool
 }
 
 // DemoWorld is a project with a bug and everything that is needed to mend it,

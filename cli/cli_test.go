@@ -349,10 +349,14 @@ func TestDoctor(t *testing.T) {
 	w := newWorld(list)
 	w.want(t, 8, "doctor")
 	w = newWorld(nil)
-	w.env.Open = func(context.Context, Options) (a2a.Client, io.Closer, error) {
+	w.env.Open = func(_ context.Context, o Options) (a2a.Client, io.Closer, error) {
+		w.unopened = o.Unopened
 		return nil, nil, fault.New(fault.Denied, "others can write").WithHint("chmod 700")
 	}
-	w.want(t, 10, "doctor")
+	w.want(t, 8, "doctor") // that it does not open is a finding, whatever the kind
+	if !w.unopened {
+		t.Error("the data had to be open")
+	}
 	if !strings.Contains(w.out.String(), "others can write (fix: chmod 700)") {
 		t.Errorf("stdout %s", &w.out)
 	}
@@ -361,6 +365,53 @@ func TestDoctor(t *testing.T) {
 func TestDamagedStore(t *testing.T) {
 	w := newWorld(map[string]any{"db/status": a2a.DBStatusView{Check: "page 7"}})
 	w.want(t, 1, "db", "status", "--check")
+	if q := w.reqs["db/status"].(a2a.DBStatusQuery); !q.Check || q.Full {
+		t.Errorf("asked for %+v", q)
+	}
+	w.want(t, 1, "db", "status", "--check=full")
+	if q := w.reqs["db/status"].(a2a.DBStatusQuery); !q.Full {
+		t.Errorf("asked for %+v", q)
+	}
+	w.want(t, 2, "db", "status", "--check=some")
+}
+
+// What a doctor is told to do besides looking, and that its report is a new file
+// which is kept only when it is whole.
+func TestDoctorBundle(t *testing.T) {
+	list := answers()
+	w := newWorld(list)
+	w.want(t, 0, "doctor", "--fix")
+	if q := w.reqs["doctor/run"].(a2a.DoctorQuery); !q.Fix || q.Bundle != nil {
+		t.Errorf("asked for %+v", q)
+	}
+	var fail error
+	list["doctor/run"] = answerer(func(_ context.Context, req any, _ func(plan.Event)) (any, error) {
+		to, err := req.(a2a.DoctorQuery).Bundle()
+		if err != nil {
+			return nil, err
+		}
+		_, err = io.WriteString(to, "report")
+		return a2a.DoctorView{}, errors.Join(err, fail)
+	})
+	var f *memory
+	w.env.Create = func(path string) (NewFile, error) {
+		if path != "/home/ann/shop/r.tgz" {
+			t.Errorf("made %s", path)
+		}
+		f = &memory{}
+		return f, nil
+	}
+	w.want(t, 0, "doctor", "--bundle", "r.tgz")
+	if f.String() != "report" || !f.closed || f.discarded || !strings.Contains(w.out.String(), "r.tgz") {
+		t.Errorf("%+v, stdout %s", f, &w.out)
+	}
+	fail = errors.New("broken")
+	w.want(t, 8, "doctor", "--bundle", "r.tgz")
+	if !f.discarded {
+		t.Error("half a report is kept")
+	}
+	w.env.Create = func(string) (NewFile, error) { return nil, fault.New(fault.Exists, "is there already") }
+	w.want(t, 7, "doctor", "--bundle", "r.tgz")
 }
 
 func TestDemo(t *testing.T) {

@@ -23,6 +23,8 @@ type fake struct {
 	reqs    map[string]any
 	opened  int
 	data    string // the data directory it was opened with
+
+	unopened bool // it was asked for without the data
 	opts    Options
 }
 
@@ -129,3 +131,13 @@ func golden(t *testing.T, name, got string) {
 		t.Errorf("%s (-want +got):\n%s", path, d)
 	}
 }
+
+// memory is a file that is made and never leaves the test.
+type memory struct {
+	bytes.Buffer
+	closed, discarded bool
+}
+
+func (m *memory) Close() error { m.closed = true; return nil }
+
+func (m *memory) Discard() { m.discarded = true }

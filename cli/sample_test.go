@@ -163,9 +163,10 @@ func answers() map[string]any {
 		"actor/validate": fixer, "actor/remove": fixer, "actor/graph": drawn, "actor/run": asked,
 		"approval/list": a2a.ApprovalsView{Approvals: []plan.Approval{appr}}, "approval/show": a2a.ApprovalView{Approval: appr, Diff: &diff, Next: "agents approval approve " + approvalID},
 		"approval/approve": a2a.ApprovalsView{Approvals: []plan.Approval{appr}, Next: "agents plan resume " + planID}, "approval/reject": a2a.ApprovalView{Approval: appr},
-		"db/path":    a2a.DBPathView{Store: "/d/data.db", Blobs: "/d/blobs", Engine: "/d/engine.db", Trees: "/d/trees"},
-		"db/status":  a2a.DBStatusView{Path: "/d/data.db", Schema: 3, Bytes: 4096, Rows: map[string]int64{"plan": 1, "action": 2}, Check: "ok"},
-		"doctor/run": a2a.DoctorView{Findings: []a2a.Finding{{Name: "store", Level: "ok", Detail: "fine"}, {Name: "jail", Level: "warning", Detail: "no jail", Fix: "install one"}}},
+		"db/path": a2a.DBPathView{Store: "/d/data.db", Blobs: "/d/blobs", Engine: "/d/engine.db", Trees: "/d/trees"},
+		"db/status": a2a.DBStatusView{Path: "/d/data.db", Schema: 3, Bytes: 4096, Rows: map[string]int64{"plan": 1, "action": 2}, Check: "ok",
+			Blobs: &a2a.BlobsView{Plans: 3, Read: 2000, Sampled: true, Hurt: []a2a.HurtPlan{{ID: planID, Name: "local/fix-1", Status: plan.Status{Phase: plan.PhaseExecute, State: plan.Complete}, Missing: 2, Damaged: 1, Blobs: []string{"f00d"}}}}},
+		"doctor/run": a2a.DoctorView{Findings: []a2a.Finding{{Name: "store", Level: "ok", Detail: "fine"}, {Name: "jail", Level: "warning", Detail: "no jail", Fix: "install one"}, {Name: "modes", Level: "ok", Detail: "1 file", Fixed: "chmod go-rwx"}}, Bundle: "report.tgz"},
 		"plan/use":   ready, "plan/list": a2a.PlansView{Plans: []a2a.PlanSummary{ready.Plan, done.Plan}}, "plan/show": sampleShow(), "plan/status": stopped,
 		"plan/strategize": ready, "plan/execute": ready, "plan/apply": done, "plan/resume": done, "plan/pause": stopped, "plan/cancel": stopped,
 		"plan/tree": tree, "plan/diff": diff, "plan/explain": a2a.ExplainView{

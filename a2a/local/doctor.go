@@ -13,6 +13,6 @@ func (f *Facade) doctorHandlers() []a2a.Handler {
 	}
 }
 
-func (f *Facade) doctorRun(ctx context.Context, _ a2a.Nothing, _ func(plan.Event)) (a2a.DoctorView, error) {
-	return a2a.DoctorView{Findings: f.Doctor(ctx)}, nil
+func (f *Facade) doctorRun(ctx context.Context, q a2a.DoctorQuery, _ func(plan.Event)) (a2a.DoctorView, error) {
+	return f.Doctor(ctx, q)
 }

@@ -30,7 +30,7 @@ type Config struct {
 	Paths  a2a.DBPathView
 	Home   string // the user's home directory, "" when there is none
 	Dir    string // where the user is: its project counts when none is named
-	Doctor func(context.Context) []a2a.Finding
+	Doctor func(context.Context, a2a.DoctorQuery) (a2a.DoctorView, error)
 	// Configuration is nil where nothing can be set: the defaults count.
 	Configuration Configuration
 }

@@ -2,71 +2,156 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/a2a/local"
+	"github.com/cleveragents/agents/blob"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/proc"
 	"github.com/cleveragents/agents/sandbox"
+	"github.com/cleveragents/agents/store"
 )
 
-// doctor looks at what a plan needs from the machine and tells the way out of
-// each problem. It writes one blob and reads it back, and removes unfinished files
-// of blobs that a crash left.
-func (w *world) doctor(ctx context.Context) []a2a.Finding {
-	out := []a2a.Finding{
-		{Name: "program", Level: "ok", Detail: fmt.Sprintf("agents %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
-		{
-			Name: "sandbox", Level: "warning",
-			Detail: "backend " + sandbox.Backend + ": tools work in a private copy of the project, but a program that a tool starts runs with your rights and could reach other files and the network",
-			Fix:    "where you do not trust the actor, give the action a safety_profile with require_human_approval: true, which asks before every step (agents help safety)",
-		},
+// bedside is the client where the data is opened only as far as it can be: it
+// answers what has to work then.
+type bedside struct{ doctor *local.Facade }
+
+// Do answers one operation.
+func (b bedside) Do(ctx context.Context, method string, req any, emit func(plan.Event)) (any, error) {
+	if method != a2a.DoctorRun().Method {
+		return nil, fault.New(fault.Internal, "%s needs the data to be open", method)
 	}
-	s, err := w.db.Status(ctx)
-	switch {
-	case err != nil:
-		out = append(out, problem("store", err, "agents db status --check"))
-	case len(s.Problems) > 0:
-		out = append(out, a2a.Finding{Name: "store", Level: "problem", Detail: s.Where + ": " + s.Problems[0], Fix: "restore the file from a backup; nothing was deleted"})
-	default:
-		out = append(out, a2a.Finding{Name: "store", Level: "ok", Detail: fmt.Sprintf("%s, schema %d, %d bytes", s.Where, s.Schema, s.Bytes)})
-	}
-	if hash, err := w.blobs.Put(ctx, []byte("doctor\n")); err != nil {
-		out = append(out, problem("blobs", err, "free space, or make "+w.paths.Blobs+" writable"))
-	} else if _, err := w.blobs.Get(ctx, hash); err != nil {
-		out = append(out, problem("blobs", err, "check the disk that holds "+w.paths.Blobs))
-	} else {
-		out = append(out, a2a.Finding{Name: "blobs", Level: "ok", Detail: w.paths.Blobs})
-	}
-	// A file that is being written now is younger than an hour.
-	if n, err := w.blobs.Sweep(ctx, time.Now().Add(-time.Hour)); err != nil {
-		out = append(out, problem("leftovers", err, "check the disk that holds "+w.paths.Blobs))
-	} else if n > 0 {
-		out = append(out, a2a.Finding{Name: "leftovers", Level: "ok", Detail: fmt.Sprintf("removed %d unfinished files that a crash had left", n)})
-	}
-	for _, name := range []string{"sh", "git"} {
-		path, err := proc.Lookup(name)
-		switch {
-		case err == nil:
-			out = append(out, a2a.Finding{Name: name, Level: "ok", Detail: path})
-		case name == "sh":
-			out = append(out, problem(name, err, "the shell tool and validations need a POSIX shell on PATH"))
-		default:
-			out = append(out, a2a.Finding{Name: name, Level: "ok", Detail: "not found; nothing needs it"})
-		}
-	}
-	return append(out, a2a.Finding{
-		Name: "models", Level: "ok",
-		Detail: "scripted (no key, no network); actions without a model, such as builtin/command, need none",
-	})
+	return b.doctor.Do(ctx, method, req, emit)
 }
 
-func problem(name string, err error, fix string) a2a.Finding {
+// Close closes nothing: what a check opens it closes itself.
+func (bedside) Close() error { return nil }
+
+func newBedside(paths a2a.DBPathView) bedside {
+	return bedside{local.New(local.Config{Paths: paths, Doctor: newCheckup(paths).run})}
+}
+
+// checkup looks at what a plan needs from the machine and at the data, part by
+// part, so that one that is broken hides no other. It changes nothing but what
+// it is told to fix, and what every command makes when it is not there.
+type checkup struct {
+	dir   string // of the data
+	paths a2a.DBPathView
+	home  string
+	now   func() time.Time
+
+	fix   bool
+	found []a2a.Finding
+	db    *store.DB   // nil when it does not open
+	blobs *blob.Store // the same
+	stats store.Status
+}
+
+func newCheckup(paths a2a.DBPathView) checkup {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "" // nothing to leave out of a report
+	}
+	return checkup{dir: filepath.Dir(paths.Store), paths: paths, home: home, now: time.Now}
+}
+
+// run is one visit; the receiver is a copy of its own.
+func (c checkup) run(ctx context.Context, q a2a.DoctorQuery) (_ a2a.DoctorView, err error) {
+	c.fix = q.Fix
+	c.machine()
+	c.directory(ctx)
+	c.openStore(ctx)
+	c.openBlobs(ctx)
+	defer func() { err = errors.Join(err, c.close()) }()
+	c.openPlans(ctx)
+	c.workflows(ctx)
+	c.leftovers(ctx)
+	c.programs()
+	if err := ctx.Err(); err != nil {
+		return a2a.DoctorView{}, err
+	}
+	if q.Bundle != nil {
+		to, err := q.Bundle()
+		if err != nil {
+			return a2a.DoctorView{}, err
+		}
+		if err := c.bundle(to); err != nil {
+			return a2a.DoctorView{}, err
+		}
+	}
+	return a2a.DoctorView{Findings: c.found}, nil
+}
+
+func (c *checkup) close() error {
+	var errs []error
+	if c.blobs != nil {
+		errs = append(errs, c.blobs.Close())
+	}
+	if c.db != nil {
+		errs = append(errs, c.db.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (c *checkup) add(f a2a.Finding) { c.found = append(c.found, f) }
+
+func (c *checkup) ok(name, format string, args ...any) {
+	c.add(a2a.Finding{Name: name, Level: "ok", Detail: fmt.Sprintf(format, args...)})
+}
+
+// problem adds an error; the fix is for one that has no hint of its own.
+func (c *checkup) problem(name string, err error, fix string) {
 	f := fault.As(err)
 	if f.Hint != "" {
 		fix = f.Hint
 	}
-	return a2a.Finding{Name: name, Level: "problem", Detail: f.Msg, Fix: fix}
+	c.add(a2a.Finding{Name: name, Level: "problem", Detail: f.Msg, Fix: fix})
+}
+
+func (c *checkup) machine() {
+	c.ok("program", "agents %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	c.add(a2a.Finding{
+		Name: "sandbox", Level: "warning",
+		Detail: "backend " + sandbox.Backend + ": tools work in a private copy of the project, but a program that a tool starts runs with your rights and could reach other files and the network",
+		Fix:    "where you do not trust the actor, give the action a safety_profile with require_human_approval: true, which asks before every step (agents help safety)",
+	})
+}
+
+// programs tells what is there of the programs and the parts of the kernel that
+// a plan can use. Only the shell is needed.
+func (c *checkup) programs() {
+	for _, p := range []struct{ name, without string }{
+		{"sh", ""},
+		{"git", "not found; nothing needs it"},
+		{"bwrap", "not found; nothing uses it yet"},
+	} {
+		path, err := proc.Lookup(p.name)
+		switch {
+		case err == nil:
+			c.ok(p.name, "%s", path)
+		case p.without == "":
+			c.problem(p.name, err, "the shell tool and validations need a POSIX shell on PATH")
+		default:
+			c.ok(p.name, "%s", p.without)
+		}
+	}
+	if v := proc.Landlock(); v > 0 {
+		c.ok("landlock", "version %d; nothing uses it yet", v)
+	} else {
+		c.ok("landlock", "not offered by this kernel; nothing uses it yet")
+	}
+	c.ok("models", "scripted (no key, no network); actions without a model, such as builtin/command, need none; agents provider list --detect looks for others")
+}
+
+// has reports whether there is a finding of that name that is a problem.
+func (c *checkup) has(name string) bool {
+	return slices.ContainsFunc(c.found, func(f a2a.Finding) bool { return f.Name == name && f.Level == "problem" })
 }

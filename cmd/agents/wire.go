@@ -56,6 +56,10 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 	if _, err := os.Lstat(w.paths.Store); err != nil && o.Existing {
 		return nil, nil, fault.New(fault.NotFound, "no store in %s", dir)
 	}
+	if o.Unopened {
+		b := newBedside(w.paths)
+		return b, b, nil
+	}
 	if err := w.build(ctx, dir, o); err != nil {
 		return nil, nil, errors.Join(err, w.Close())
 	}
@@ -125,7 +129,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 			return c.Provider, c.Model, err
 		},
 	})
-	w.facade = local.New(local.Config{Engine: e, Models: desk, DB: status{w.db}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: w.doctor, Configuration: personal{configPath(o.ConfigFile)}})
+	w.facade = local.New(local.Config{Engine: e, Models: desk, DB: status{w.db}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: newCheckup(w.paths).run, Configuration: personal{configPath(o.ConfigFile)}})
 	return nil
 }
 
