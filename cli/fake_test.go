@@ -25,7 +25,7 @@ type fake struct {
 	data    string // the data directory it was opened with
 
 	unopened bool // it was asked for without the data
-	opts    Options
+	opts     Options
 }
 
 type answerer = func(ctx context.Context, req any, emit func(plan.Event)) (any, error)
