@@ -5,7 +5,7 @@ import (
 )
 
 func approvalOps() []Info {
-	return []Info{ApprovalList().info(), ApprovalShow().info(), ApprovalApprove().info(), ApprovalReject().info()}
+	return []Info{ApprovalList().info(), ApprovalShow().info(), ApprovalApprove().info(), ApprovalReject().info(), ApprovalAnswer().info()}
 }
 
 // ApprovalList lists what waits for a person.
@@ -28,6 +28,11 @@ func ApprovalReject() Op[RejectRequest, ApprovalView] {
 	return Op[RejectRequest, ApprovalView]{Method: prefix + "approval/reject", Role: Writer, Doc: "reject"}
 }
 
+// ApprovalAnswer answers a question of an actor's.
+func ApprovalAnswer() Op[AnswerRequest, ApprovalView] {
+	return Op[AnswerRequest, ApprovalView]{Method: prefix + "approval/answer", Role: Writer, Doc: "answer a question"}
+}
+
 // ApprovalListQuery narrows a list of approvals.
 type ApprovalListQuery struct {
 	Plan string `json:"plan,omitempty"` // a plan's ref; "" is every plan
@@ -44,7 +49,7 @@ type ApprovalView struct {
 // ApprovalsView is a list of approvals, oldest first.
 type ApprovalsView struct {
 	Approvals []plan.Approval `json:"approvals"`
-	Next      string          `json:"next,omitempty"` // after approve: the command that goes on
+	Next      string          `json:"next,omitempty"` // the command that answers the oldest, or after approve goes on
 }
 
 // ApproveRequest says yes to each of Refs.
@@ -57,4 +62,12 @@ type ApproveRequest struct {
 type RejectRequest struct {
 	Ref      string `json:"ref"`
 	Guidance string `json:"guidance,omitempty"`
+}
+
+// AnswerRequest answers a question: with one of its choices by number, from 1,
+// or in words.
+type AnswerRequest struct {
+	Ref    string `json:"ref"`
+	Choose int    `json:"choose,omitempty"`
+	Text   string `json:"text,omitempty"`
 }

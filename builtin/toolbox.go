@@ -1,5 +1,5 @@
 // Package builtin is the tools that come with the program: read, list, glob,
-// grep, edit, write, delete, move, shell, page, and the description of
+// grep, edit, write, delete, move, shell, page, and the descriptions of ask and
 // record_decision, which the engine executes itself. It also runs validations.
 //
 // Every file tool works through one os.Root on the sandbox: a path is made
@@ -80,7 +80,7 @@ func New(c Config) *Toolbox {
 	for _, e := range []entry{
 		readTool(), listTool(), globTool(), grepTool(),
 		editTool(), writeTool(), deleteTool(), moveTool(),
-		shellTool(c), pageTool(), decisionTool(),
+		shellTool(c), pageTool(), decisionTool(), askTool(),
 	} {
 		b.tools[e.spec.Name] = e
 		b.specs = append(b.specs, e.spec)

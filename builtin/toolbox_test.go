@@ -120,7 +120,7 @@ func TestSpecsAreStrictAndFitTheArguments(t *testing.T) {
 		"builtin/edit": reflect.TypeFor[editArgs](), "builtin/write": reflect.TypeFor[writeArgs](),
 		"builtin/delete": reflect.TypeFor[deleteArgs](), "builtin/move": reflect.TypeFor[moveArgs](),
 		"builtin/shell": reflect.TypeFor[shellArgs](), "builtin/page": reflect.TypeFor[pageArgs](),
-		"builtin/record_decision": nil,
+		"builtin/record_decision": nil, "builtin/ask": nil,
 	}
 	specs := New(Config{}).Specs()
 	if len(specs) != len(argTypes) || !slices.IsSortedFunc(specs, func(a, b tool.Spec) int { return strings.Compare(a.Name, b.Name) }) {
@@ -163,7 +163,7 @@ func TestSpecsAreStrictAndFitTheArguments(t *testing.T) {
 }
 
 func TestCapabilitiesAreTruthful(t *testing.T) {
-	readOnly := []string{"glob", "grep", "list", "page", "read", "record_decision"}
+	readOnly := []string{"ask", "glob", "grep", "list", "page", "read", "record_decision"}
 	for _, s := range New(Config{}).Specs() {
 		base := strings.TrimPrefix(s.Name, "builtin/")
 		want := tool.Capability{ReadOnly: true}
@@ -197,7 +197,7 @@ func TestReadOnlyRefusesWhatMayWrite(t *testing.T) {
 
 func TestCallFaults(t *testing.T) {
 	b := newBench(t, nil)
-	for _, name := range []string{"record_decision", "no_such"} {
+	for _, name := range []string{"record_decision", "ask", "no_such"} {
 		if _, err := b.try(t.Context(), name, args{}); !fault.Is(err, fault.Internal) {
 			t.Errorf("%s: %v", name, err)
 		}

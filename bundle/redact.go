@@ -63,6 +63,11 @@ func redacted(h engine.History) engine.History {
 	for i := range h.Approvals {
 		if a := &h.Approvals[i]; a.Kind != plan.ApproveGate {
 			a.Summary = hidden(a.Summary)
+			a.Question, a.Answer = hidden(a.Question), hidden(a.Answer)
+			a.Choices = slices.Clone(a.Choices)
+			for k := range a.Choices {
+				a.Choices[k] = hidden(a.Choices[k])
+			}
 		}
 	}
 	h.Events = slices.Clone(h.Events)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +25,7 @@ func approvalColumns() []column[plan.Approval] {
 		{name: "kind", value: func(x row) any { return string(x.Kind) }},
 		{name: "state", value: func(x row) any { return string(x.State) }, draw: func(p *printer, x row) any { return approvalState(p, x.State) }},
 		{name: "created", value: func(x row) any { return x.Created.UTC().Format(time.RFC3339) }, when: onWide},
-		{name: "summary", value: func(x row) any { return x.Summary }},
+		{name: "summary", value: func(x row) any { return x.Summary + choices(x.Choices) }},
 	}
 }
 
@@ -73,13 +74,22 @@ func approvalsOutput(v a2a.ApprovalsView) output {
 	return out
 }
 
+// choices are the answers that a question offers, in one line.
+func choices(all []string) string {
+	out := ""
+	for i, c := range all {
+		out += fmt.Sprintf(" [%d: %s]", i+1, c)
+	}
+	return out
+}
+
 func approvalState(p *printer, s plan.ApprovalState) safe {
 	switch s {
 	case plan.Open:
 		return p.warn(s)
 	case plan.Rejected:
 		return p.bad(s)
-	case plan.Approved:
+	case plan.Approved, plan.Answered:
 		return p.good(s)
 	}
 	return p.dim(s)

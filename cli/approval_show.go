@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/cleveragents/agents/a2a"
+	"github.com/cleveragents/agents/plan"
 )
 
 type approvalShow struct{ app *app }
@@ -45,7 +47,15 @@ func drawApproval(p *printer, v a2a.ApprovalView) {
 	p.printf("approval %s %s", p.bold(x.ID), approvalState(p, x.State))
 	p.field("plan", x.Plan)
 	p.field("about", string(x.Kind)+" "+x.Subject)
-	p.block("summary", x.Summary)
+	if x.Kind == plan.ApproveQuestion {
+		p.block("question", x.Question)
+		for i, c := range x.Choices {
+			p.field(fmt.Sprintf("choice %d", i+1), c)
+		}
+		p.block("answer", x.Answer)
+	} else {
+		p.block("summary", x.Summary)
+	}
 	p.field("bound to", x.Bound)
 	p.field("guidance", x.Guidance)
 	p.field("note", x.Note)

@@ -211,6 +211,8 @@ func TestRequests(t *testing.T) {
 		{"diff x p q", "plan/diff", a2a.PlanDiffQuery{Ref: "x", Paths: []string{"p", "q"}}},
 		{"tree", "plan/tree", a2a.RefQuery{Ref: "@last"}},
 		{"approval list --plan x --all", "approval/list", a2a.ApprovalListQuery{Plan: "x", All: true}},
+		{"approval answer x --choose 2", "approval/answer", a2a.AnswerRequest{Ref: "x", Choose: 2}},
+		{"approval answer x --text no", "approval/answer", a2a.AnswerRequest{Ref: "x", Text: "no"}},
 		{"approval approve x y --note n", "approval/approve", a2a.ApproveRequest{Refs: []string{"x", "y"}, Note: "n"}},
 		{"approval reject x --guidance g", "approval/reject", a2a.RejectRequest{Ref: "x", Guidance: "g"}},
 		{"db status --check", "db/status", a2a.DBStatusQuery{Check: true}},

@@ -20,7 +20,7 @@ func readers() map[string][]string {
 		"actor/add": {"actor", "add", "coder", "--provider", "p", "--model", "m"}, "actor/list": {"actor", "list"}, "actor/show": {"actor", "show", "coder"},
 		"actor/validate": {"actor", "validate", "fixer"}, "actor/remove": {"actor", "remove", "fixer"}, "actor/graph": {"actor", "graph", "fixer"}, "actor/run": {"actor", "run", "coder", "Why?"},
 		"approval/list": {"approval", "list"}, "approval/show": {"approval", "show", "9Y2WKB"},
-		"approval/approve": {"approval", "approve", "9Y2WKB"}, "approval/reject": {"approval", "reject", "9Y2WKB"},
+		"approval/approve": {"approval", "approve", "9Y2WKB"}, "approval/reject": {"approval", "reject", "9Y2WKB"}, "approval/answer": {"approval", "answer", "9Y2WKB", "--choose", "2"},
 		"config/get": {"config", "get", "plan.max-cost", "--origin"}, "config/list": {"config", "list", "--origin"}, "config/set": {"config", "set", "plan.max-cost", "9"},
 		"config/unset": {"config", "unset", "plan.max-cost"}, "config/explain": {"config", "explain", "plan.max-cost"}, "config/path": {"config", "path"},
 		"config/edit": {"--no-input=false", "config", "edit"}, "config/validate": {"config", "validate"},

@@ -131,6 +131,8 @@ func answers() map[string]any {
 		Name: "local/shop", Description: "the web shop", Created: at(), Links: []project.Link{{Resource: res.ID, ReadOnly: true}},
 	}}
 	appr := plan.Approval{ID: approvalID, Plan: planID, Kind: plan.ApproveGate, Subject: "apply", Summary: "enter apply: profile auto asks", Bound: "f00d", State: plan.Open, Created: at()}
+	question := plan.Approval{ID: approvalID, Plan: planID, Kind: plan.ApproveQuestion, Subject: "01HZX3V5T8Q0TQQL0000001234", Summary: "Which colour? The old one is red.", Bound: "f00d",
+		Question: "Which colour?\nThe old one is red.", Choices: []string{"red", "blue"}, State: plan.Answered, Choice: 2, Answer: "blue", Created: at()}
 	diff := sampleDiff()
 	tree := sampleTree()
 	claimed := .9
@@ -161,9 +163,10 @@ func answers() map[string]any {
 			Usage: actor.Usage{Input: 14, Output: 4, CacheRead: -1, CacheWrite: -1, Reasoning: -1}, Cost: money(.000034), Millis: 812},
 		"actor/add": agent, "actor/list": a2a.ActorsView{Actors: []a2a.ActorView{agent}}, "actor/show": fixer,
 		"actor/validate": fixer, "actor/remove": fixer, "actor/graph": drawn, "actor/run": asked,
-		"approval/list": a2a.ApprovalsView{Approvals: []plan.Approval{appr}}, "approval/show": a2a.ApprovalView{Approval: appr, Diff: &diff, Next: "agents approval approve " + approvalID},
+		"approval/list": a2a.ApprovalsView{Approvals: []plan.Approval{appr, question}, Next: "agents approval approve " + approvalID}, "approval/show": a2a.ApprovalView{Approval: appr, Diff: &diff, Next: "agents approval approve " + approvalID},
 		"approval/approve": a2a.ApprovalsView{Approvals: []plan.Approval{appr}, Next: "agents plan resume " + planID}, "approval/reject": a2a.ApprovalView{Approval: appr},
-		"db/path": a2a.DBPathView{Store: "/d/data.db", Blobs: "/d/blobs", Engine: "/d/engine.db", Trees: "/d/trees"},
+		"approval/answer": a2a.ApprovalView{Approval: question, Next: "agents plan resume " + planID},
+		"db/path":         a2a.DBPathView{Store: "/d/data.db", Blobs: "/d/blobs", Engine: "/d/engine.db", Trees: "/d/trees"},
 		"db/status": a2a.DBStatusView{Path: "/d/data.db", Schema: 3, Bytes: 4096, Rows: map[string]int64{"plan": 1, "action": 2}, Check: "ok",
 			Blobs: &a2a.BlobsView{Plans: 3, Read: 2000, Sampled: true, Hurt: []a2a.HurtPlan{{ID: planID, Name: "local/fix-1", Status: plan.Status{Phase: plan.PhaseExecute, State: plan.Complete}, Missing: 2, Damaged: 1, Blobs: []string{"f00d"}}}}},
 		"doctor/run": a2a.DoctorView{Findings: []a2a.Finding{{Name: "store", Level: "ok", Detail: "fine"}, {Name: "jail", Level: "warning", Detail: "no jail", Fix: "install one"}, {Name: "modes", Level: "ok", Detail: "1 file", Fixed: "chmod go-rwx"}}, Bundle: "report.tgz"},

@@ -156,7 +156,7 @@ func lapse(tx Tx, id ident.PlanID, at time.Time) error {
 		switch a.State {
 		case plan.Open:
 			a.Decided = &at
-		case plan.Approved:
+		case plan.Approved, plan.Answered:
 		default:
 			continue
 		}
@@ -182,6 +182,9 @@ func (e *Engine) Decide(ctx context.Context, id ident.ApprovalID, yes bool, text
 		}
 		if a.State != plan.Open {
 			return fault.New(fault.Conflict, "approval %s is already %s", id, a.State)
+		}
+		if err := OnlyAnswered(a); err != nil {
+			return err
 		}
 		now := e.Now()
 		a.Decided = &now

@@ -101,7 +101,15 @@ func child(name, data, tree string, id ident.PlanID) error {
 		case p.State != plan.Waiting || !c.asks:
 			return fmt.Errorf("the plan is %s: %s", p.Status, p.Reason)
 		}
-		if _, err := w.Decide(context.Background(), w.open(p).ID, true, ""); err != nil {
+		a := w.open(p)
+		if a.Kind == plan.ApproveQuestion {
+			_, err := w.Answer(context.Background(), a.ID, 2, "")
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if _, err := w.Decide(context.Background(), a.ID, true, ""); err != nil {
 			return err
 		}
 	}
@@ -163,7 +171,11 @@ func (w *world) story(p plan.Plan) (out []string) {
 		add("result %d %s %s", v.Round, v.Name, v.Verdict)
 	}
 	for _, a := range r.approvals {
-		add("approval %s %s %s", a.Kind, a.Subject, a.State)
+		about := a.Subject
+		if a.Kind == plan.ApproveQuestion { // its subject is an id
+			about = a.Summary + " " + a.Answer
+		}
+		add("approval %s %s %s", a.Kind, about, a.State)
 	}
 	for _, node := range w.entered(p) {
 		add("node %s", node)

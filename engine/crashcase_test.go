@@ -74,5 +74,21 @@ func crashCases() map[string]crashCase {
 				}
 			},
 		},
+		// A model asks a person, and goes by the answer.
+		"question": {
+			files: func(t *testing.T, tree string) { write(t, tree, map[string]string{"z.txt": "z\n"}) },
+			use:   engine.UseInput{Action: "local/task", Profile: "auto"},
+			asks:  true,
+			world: func(tb testing.TB, data, tree string) *world {
+				return graphWorldOver(tb, data, tree, func(next http.RoundTripper) http.RoundTripper {
+					return &tally{tb, filepath.Join(filepath.Dir(data), "requests"), next}
+				}, asking(tb, colours), task())
+			},
+			check: func(t *testing.T, tree string) {
+				if diff := cmp.Diff(map[string]string{"a.txt": "blue\n", "z.txt": "z\n"}, files(t, tree)); diff != "" {
+					t.Errorf("the tree:\n%s", diff)
+				}
+			},
+		},
 	}
 }

@@ -159,7 +159,7 @@ func TestModelInStrategizeOnlyReads(t *testing.T) {
 	for _, o := range offered.Tools {
 		names = append(names, o.Function.Name)
 	}
-	want := []string{"builtin__glob", "builtin__grep", "builtin__list", "builtin__page", "builtin__read", "builtin__record_decision"}
+	want := []string{"builtin__ask", "builtin__glob", "builtin__grep", "builtin__list", "builtin__page", "builtin__read", "builtin__record_decision"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("offered:\n%s", diff)
 	}

@@ -136,7 +136,7 @@ func (r *run) lapseSame(tx Tx, kind plan.ApprovalKind, subject string) error {
 		return err
 	}
 	for _, a := range all {
-		if a.Kind != kind || a.Subject != subject || (a.State != plan.Open && a.State != plan.Approved) {
+		if a.Kind != kind || a.Subject != subject || (a.State != plan.Open && a.State != plan.Approved && a.State != plan.Answered) {
 			continue
 		}
 		a.State = plan.Lapsed
@@ -157,14 +157,15 @@ func spend(tx Tx, a *plan.Approval) error {
 	return tx.UpdateApproval(used)
 }
 
-// grant returns the unspent approval of that kind, subject and hash, or nil.
+// grant returns the unspent approval or answer of that kind, subject and hash,
+// or nil.
 func (r *run) grant(ctx context.Context, kind plan.ApprovalKind, subject, bound string) (*plan.Approval, error) {
 	all, err := r.approvals(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, a := range all {
-		if a.Kind == kind && a.Subject == subject && a.State == plan.Approved && a.Bound == bound {
+		if a.Kind == kind && a.Subject == subject && a.Bound == bound && (a.State == plan.Approved || a.State == plan.Answered) {
 			return &a, nil
 		}
 	}

@@ -200,7 +200,7 @@ func importRows(tx Tx, h History) error {
 		}
 	}
 	for _, a := range h.Approvals {
-		if a.State == plan.Open || a.State == plan.Approved {
+		if a.State == plan.Open || a.State == plan.Approved || a.State == plan.Answered {
 			a.State = plan.Lapsed
 		}
 		if err := tx.InsertApproval(a); err != nil {

@@ -240,7 +240,7 @@ func (w *world) audit() {
 		w.auditHunks(r)
 		asked := map[string]bool{}
 		for _, a := range r.approvals {
-			if a.State != plan.Open && a.State != plan.Approved {
+			if a.State != plan.Open && a.State != plan.Approved && a.State != plan.Answered {
 				continue
 			}
 			key := string(a.Kind) + " " + a.Subject

@@ -58,12 +58,17 @@ func (r *run) stepToolCall(ctx context.Context, w wanted) (bool, error) {
 		switch {
 		case v.refuse != "":
 			return false, r.refuse(ctx, t, v)
+		case v.ask != "" && t.Tool == Ask:
+			return true, r.askQuestion(ctx, t, args, w.row != nil)
 		case v.ask != "":
 			return true, r.askToolCall(ctx, t, v.ask, w.row != nil)
 		}
 		// The approval is spent with the first record that the call goes ahead:
 		// a crash in between leaves both or neither.
 		granted = v.granted
+	}
+	if t.Tool == Ask {
+		return false, r.hearAnswer(ctx, t, args, w.row != nil, granted)
 	}
 	if t.Tool == RecordDecision {
 		return false, r.recordDecision(ctx, t, args, w.row != nil, granted)
@@ -204,6 +209,9 @@ func (r *run) loops(ctx context.Context, t evidence.ToolCall, args []byte) (stri
 // permit asks the guard and the profile. A person's earlier answer counts when
 // it is bound to exactly these arguments.
 func (r *run) permit(ctx context.Context, t evidence.ToolCall, spec tool.Spec, args []byte) (verdict, error) {
+	if t.Tool == Ask {
+		return r.permitQuestion(ctx, t, args)
+	}
 	writes := !spec.Capability.ReadOnly && t.Tool != RecordDecision
 	g := r.p.Profile.Guard.Check(policy.GuardInput{
 		Tool: t.Tool, Write: writes, Cost: r.cost(), Calls: len(r.phaseToolCalls()),

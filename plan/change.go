@@ -92,6 +92,7 @@ const (
 	ApproveToolCall ApprovalKind = "tool_call" // let a tool run
 	ApproveFix      ApprovalKind = "fix"       // try to fix a failed validation
 	ApproveNode     ApprovalKind = "node"      // go into, or on from, a node of a graph
+	ApproveQuestion ApprovalKind = "question"  // answer what an actor asks
 )
 
 // ApprovalState is what a person said.
@@ -102,8 +103,9 @@ const (
 	Open     ApprovalState = "open"
 	Approved ApprovalState = "approved"
 	Rejected ApprovalState = "rejected"
-	Used     ApprovalState = "used"   // approved, and the one use is spent
-	Lapsed   ApprovalState = "lapsed" // what it was bound to changed, or the plan ended
+	Answered ApprovalState = "answered" // a question, and its answer waits for the actor
+	Used     ApprovalState = "used"     // approved or answered, and the one use is spent
+	Lapsed   ApprovalState = "lapsed"   // what it was bound to changed, or the plan ended
 )
 
 // Approval is one question to a person. It is bound to the hash of what was
@@ -118,6 +120,10 @@ type Approval struct {
 	State    ApprovalState    `json:"state"`
 	Guidance string           `json:"guidance,omitempty"` // from a rejection
 	Note     string           `json:"note,omitempty"`
+	Question string           `json:"question,omitempty"` // of an actor's, whole
+	Choices  []string         `json:"choices,omitempty"`  // that the actor offers
+	Choice   int              `json:"choice,omitempty"`   // the one taken, from 1; 0 is an answer in words
+	Answer   string           `json:"answer,omitempty"`
 	Created  time.Time        `json:"created"`
 	Decided  *time.Time       `json:"decided,omitempty"`
 }

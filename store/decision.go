@@ -115,6 +115,10 @@ func approvalColumns(a *plan.Approval) []column {
 		text("state", &a.State),
 		text("guidance", &a.Guidance),
 		text("note", &a.Note),
+		text("question", &a.Question),
+		document("choices", &a.Choices),
+		number("choice", &a.Choice),
+		text("answer", &a.Answer),
 		moment("created", &a.Created),
 		maybeTime("decided", &a.Decided),
 	}

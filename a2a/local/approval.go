@@ -16,6 +16,7 @@ func (f *Facade) approvalHandlers() []a2a.Handler {
 		a2a.Handle(a2a.ApprovalShow(), f.approvalShow),
 		a2a.Handle(a2a.ApprovalApprove(), f.approvalApprove),
 		a2a.Handle(a2a.ApprovalReject(), f.approvalReject),
+		a2a.Handle(a2a.ApprovalAnswer(), f.approvalAnswer),
 	}
 }
 
@@ -32,6 +33,9 @@ func (f *Facade) approvalList(ctx context.Context, q a2a.ApprovalListQuery, _ fu
 		}
 		all, err := tx.Approvals(id, !q.All)
 		out.Approvals = append(out.Approvals, all...)
+		if waiting := open(all); len(waiting) > 0 {
+			out.Next = engine.AnswerCommand(waiting[0])
+		}
 		return err
 	})
 	return out, err
@@ -65,7 +69,7 @@ func (f *Facade) approvalShow(ctx context.Context, q a2a.RefQuery, _ func(plan.E
 	if err != nil {
 		return a2a.ApprovalView{}, err
 	}
-	v := a2a.ApprovalView{Approval: a, Next: "agents approval approve " + string(a.ID)}
+	v := a2a.ApprovalView{Approval: a, Next: engine.AnswerCommand(a)}
 	if a.State != plan.Open {
 		v.Next = "agents plan resume " + string(a.Plan)
 	}
@@ -91,6 +95,9 @@ func (f *Facade) approvalApprove(ctx context.Context, q a2a.ApproveRequest, _ fu
 		if err != nil {
 			return out, err
 		}
+		if err := engine.OnlyAnswered(a); err != nil {
+			return out, err
+		}
 		found = append(found, a)
 	}
 	for _, a := range found {
@@ -110,5 +117,14 @@ func (f *Facade) approvalReject(ctx context.Context, q a2a.RejectRequest, _ func
 		return a2a.ApprovalView{}, err
 	}
 	done, err := f.Engine.Decide(ctx, a.ID, false, q.Guidance)
+	return a2a.ApprovalView{Approval: done, Next: "agents plan resume " + string(a.Plan)}, err
+}
+
+func (f *Facade) approvalAnswer(ctx context.Context, q a2a.AnswerRequest, _ func(plan.Event)) (a2a.ApprovalView, error) {
+	a, err := f.approval(ctx, q.Ref)
+	if err != nil {
+		return a2a.ApprovalView{}, err
+	}
+	done, err := f.Engine.Answer(ctx, a.ID, q.Choose, q.Text)
 	return a2a.ApprovalView{Approval: done, Next: "agents plan resume " + string(a.Plan)}, err
 }

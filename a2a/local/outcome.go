@@ -133,7 +133,7 @@ func (f *Facade) next(p plan.Plan, approvals []plan.Approval) []string {
 		var out []string
 		for _, a := range approvals {
 			if a.Kind != plan.ApproveGate {
-				out = append(out, cmd("approval approve %s && agents plan resume %s", a.ID, p.ID), cmd("approval show %s", a.ID))
+				out = append(out, engine.AnswerCommand(a)+" && "+cmd("plan resume %s", p.ID), cmd("approval show %s", a.ID))
 			}
 		}
 		if len(out) > 0 {
