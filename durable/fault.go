@@ -27,7 +27,7 @@ func trouble(ctx context.Context, path, what string, err error) error {
 	case code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_CORRUPT || code == 0 && damaged(ctx, path):
 		return fault.New(fault.Corrupt, "%s: the workflow file %s is damaged", what, path).
 			WithHint("move it away: mv '%s' '%s.damaged'; plans go on from their records, an unfinished run from its first step", path, path)
-	case code == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), fullText):
+	case code == sqlite3.SQLITE_FULL || shmFull(err) || errors.Is(err, syscall.ENOSPC) || strings.Contains(err.Error(), fullText):
 		return fault.New(fault.Exhausted, "%s: no space left for the workflow file %s", what, path).
 			WithHint("free some space and go on; everything that was recorded is kept")
 	case code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN || code == sqlite3.SQLITE_IOERR || strings.Contains(err.Error(), readOnlyText):
@@ -42,6 +42,12 @@ const (
 	fullText     = "database or disk is full"
 	readOnlyText = "attempt to write a readonly database"
 )
+
+// shmFull reports whether there was no room for the index of the log.
+func shmFull(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE
+}
 
 // codeOf is SQLite's primary result code, 0 for an error that is not SQLite's.
 func codeOf(err error) int {

@@ -49,7 +49,8 @@ func (c *checkup) directory(context.Context) {
 			err = fault.New(fault.Exhausted, "no space left on the disk of %s: %w", c.dir, err).
 				WithHint("free some space; everything that was recorded is kept")
 		case errors.Is(err, syscall.EROFS):
-			err = fault.New(fault.Unavailable, "%s is on a disk that is mounted read-only: %w", c.dir, err)
+			err = fault.New(fault.Unavailable, "%s is on a disk that is mounted read-only: %w", c.dir, err).
+				WithHint("mount it for writing, or choose another place with --data-dir or AGENTS_DATA_DIR")
 		}
 		c.problem("directory", err, c.otherPlace())
 		return

@@ -28,13 +28,20 @@ func kind(err error) (fault.Kind, bool) {
 	if !errors.As(err, &e) {
 		return 0, false
 	}
-	switch e.Code() {
+	return meaning(e.Code())
+}
+
+// meaning tells what a result code means.
+func meaning(code int) (fault.Kind, bool) {
+	switch code {
+	case lib.SQLITE_IOERR_SHMSIZE:
+		return fault.Exhausted, true // no room for the index of the log
 	case lib.SQLITE_CONSTRAINT_UNIQUE, lib.SQLITE_CONSTRAINT_PRIMARYKEY:
 		return fault.Exists, true
 	case lib.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return fault.NotFound, true
 	}
-	switch e.Code() & 0xff { // the rest of the code is detail
+	switch code & 0xff { // the rest of the code is detail
 	case lib.SQLITE_CONSTRAINT, lib.SQLITE_TOOBIG:
 		return fault.Invalid, true
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED:

@@ -218,6 +218,9 @@ func (f file) fault(ctx context.Context, err error) error {
 	switch k {
 	case fault.Busy:
 		return e.WithHint("another process holds it; try again")
+	case fault.Exhausted:
+		return fault.New(k, "open %s: no space left on its disk: %w", f.path, err).
+			WithHint("free some space; everything that was committed is kept")
 	case fault.Corrupt:
 		e = fault.New(k, "%s is damaged or not a database: %w", f.path, err)
 		if b := f.lastBackup(); b != "" {
