@@ -25,6 +25,9 @@ type Config struct {
 	Prompt      string   `json:"prompt,omitempty" yaml:"prompt,omitempty"` // system instructions
 	Temperature *float64 `json:"temperature,omitempty" yaml:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
+	// MaxContext bounds the tokens of a prompt, below what the model takes; 0
+	// leaves it at that.
+	MaxContext int `json:"max_context,omitempty" yaml:"max_context,omitempty"`
 	// MaxTurns bounds the model calls of one phase or, of a graph, the nodes
 	// that are entered in it; 0 means DefaultMaxTurns.
 	MaxTurns int `json:"max_turns,omitempty" yaml:"max_turns,omitempty"`
@@ -99,7 +102,7 @@ func (c Config) check() (key []string, err error) {
 		given bool
 	}{
 		{"provider", c.Provider != ""}, {"prompt", c.Prompt != ""}, {"temperature", c.Temperature != nil},
-		{"max_tokens", c.MaxTokens != 0}, {"tools", c.Tools != nil},
+		{"max_tokens", c.MaxTokens != 0}, {"max_context", c.MaxContext != 0}, {"tools", c.Tools != nil},
 	} {
 		if o.given {
 			return []string{o.key}, fault.New(fault.Invalid, "actor %s: %s belongs to the model of a node, not to a graph", c.Name, o.key)
@@ -118,7 +121,7 @@ func (c Config) IsGraph() bool { return len(c.Graph) > 0 }
 func (c Config) Single() Model {
 	return Model{
 		Provider: c.Provider, Name: c.Model, Prompt: c.Prompt, Temperature: c.Temperature,
-		MaxTokens: c.MaxTokens, MaxTurns: c.MaxTurns, Tools: c.Tools,
+		MaxTokens: c.MaxTokens, MaxContext: c.MaxContext, MaxTurns: c.MaxTurns, Tools: c.Tools,
 	}
 }
 
@@ -198,7 +201,8 @@ type Model struct {
 	Prompt      string    `json:"prompt,omitempty" yaml:"prompt,omitempty"`
 	Temperature *float64  `json:"temperature,omitempty" yaml:"temperature,omitempty"`
 	MaxTokens   int       `json:"max_tokens,omitempty" yaml:"max_tokens,omitempty"`
-	MaxTurns    int       `json:"max_turns,omitempty" yaml:"max_turns,omitempty"` // model calls of one visit; 0 means DefaultMaxTurns
+	MaxContext  int       `json:"max_context,omitempty" yaml:"max_context,omitempty"` // tokens of a prompt; 0 is what the model takes
+	MaxTurns    int       `json:"max_turns,omitempty" yaml:"max_turns,omitempty"`     // model calls of one visit; 0 means DefaultMaxTurns
 	Tools       *[]string `json:"tools,omitzero" yaml:"tools,omitempty"`
 }
 
@@ -224,6 +228,8 @@ func (m Model) check() (key []string, err error) {
 		return []string{"temperature"}, fault.New(fault.Invalid, "temperature %v is not from 0 to 2", *m.Temperature)
 	case m.MaxTokens < 0:
 		return []string{"max_tokens"}, fault.New(fault.Invalid, "max_tokens is negative")
+	case m.MaxContext < 0:
+		return []string{"max_context"}, fault.New(fault.Invalid, "max_context is negative")
 	case m.MaxTurns < 0:
 		return []string{"max_turns"}, fault.New(fault.Invalid, "max_turns is negative")
 	}

@@ -164,7 +164,7 @@ func (c *checker) work(h engine.History) {
 		c.hashes(what, x.Changes)
 	}
 	for _, x := range h.Calls {
-		c.hashes("call "+string(x.ID), x.Manifest, x.Request, x.Response, x.Message, x.RequestKey)
+		c.hashes("call "+string(x.ID), x.LeftOut, x.Manifest, x.Request, x.Response, x.Message, x.RequestKey)
 	}
 	for _, x := range h.ToolCalls {
 		what := "tool call " + string(x.ID)

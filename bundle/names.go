@@ -44,7 +44,7 @@ func namesOf(h engine.History) names {
 		add(n.kept, c.Changes)
 	}
 	for _, c := range h.Calls {
-		add(n.said, c.Manifest, c.Response, c.Message)
+		add(n.said, c.LeftOut, c.Manifest, c.Response, c.Message)
 		add(n.manifests, c.Manifest)
 	}
 	for _, t := range h.ToolCalls {

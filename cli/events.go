@@ -104,6 +104,8 @@ func tell(e plan.Event) telling {
 		return telling{"!", fmt.Sprintf("%s is busy; going on in %s: %s", f.text("provider"), duration(time.Duration(f.number("wait_ms"))*time.Millisecond), f.text("error")), warnTone, false}
 	case "call.cut":
 		return telling{"!", fmt.Sprintf("turn %s is cut short: %s", f.text("turn"), f.text("reason")), warnTone, false}
+	case "prompt.cut":
+		return telling{"…", fmt.Sprintf("turn %s: %s results and %s turns are left out of the prompt, %s tokens instead of %s", f.text("turn"), f.text("results"), f.text("turns"), f.text("tokens"), f.text("whole")), plainTone, true}
 	case "prompt.left":
 		return telling{"●", "message: " + f.text("text"), noteTone, false}
 	case "plan.renamed":

@@ -18,7 +18,7 @@ import (
 
 func eventTypes() []string {
 	return []string{
-		"plan.created", "plan.state", "call.started", "call.finished", "call.retry", "call.waiting", "call.failed", "call.cut", "prompt.left", "plan.renamed", "model.text", "node.entered",
+		"plan.created", "plan.state", "call.started", "call.finished", "call.retry", "call.waiting", "call.failed", "call.cut", "prompt.cut", "prompt.left", "plan.renamed", "model.text", "node.entered",
 		"decision.recorded", "tool.started", "tool.finished", "change.recorded", "validation.finished", "validation.fix",
 		"approval.asked", "approval.decided", "apply.file", "gap.found", "checkpoint.created", "sandbox.snapshot",
 	}
@@ -49,6 +49,7 @@ func someEvents() []plan.Event {
 		event(5, "call.waiting", `{"provider":"openai","turn":2,"wait_ms":90000,"error":"openai: HTTP 429: slow down"}`),
 		event(6, "prompt.left", `{"id":"01HZX3V5T8Q0MSGS0000001234","text":"keep it\nshort","now":true}`),
 		event(6, "call.cut", `{"turn":2,"reason":"a person has something to say"}`),
+		event(6, "prompt.cut", `{"turn":9,"turns":0,"results":5,"tokens":21000,"whole":41000,"budget":27000}`),
 		event(6, "plan.renamed", `{"from":"local/a","to":"local/b"}`),
 		event(6, "decision.recorded", `{"id":"01HZX3V5T8Q0DECS000000NEW1","type":"strategy_choice","question":"Which parser?","chosen":"hand-written","alternatives":2,"implicit":true}`),
 		event(6, "node.entered", `{"node":"test","visit":2,"what":"tool builtin/shell"}`),

@@ -26,15 +26,20 @@ func (r *run) stepModel(ctx context.Context) (bool, error) {
 			return stop, err
 		}
 	}
-	req, key, err := r.compose(ctx)
+	next, err := r.compose(ctx)
 	if err != nil {
 		return false, err
 	}
-	c, err := r.openCall(ctx, req, key)
+	if next.over > 0 {
+		w := r.worker()
+		return true, r.pause(ctx, fault.Exhausted, "the prompt for %s/%s cannot be made small enough: %d tokens more than the %d that it may have cannot be left out (%s)",
+			w.Provider, w.Name, next.over, r.budget(w), next.why)
+	}
+	c, err := r.openCall(ctx, next)
 	if err != nil {
 		return false, err
 	}
-	return r.makeCall(ctx, c, req)
+	return r.makeCall(ctx, c, next.req)
 }
 
 // answerReady reports whether the worker's last word is an answer that nothing
@@ -102,21 +107,33 @@ func (r *run) spokenTo(turn int) bool {
 // openCall records that a call is about to be made. One that was recorded and
 // has neither answer nor error was cut short by a crash: it is made again
 // under its own number.
-func (r *run) openCall(ctx context.Context, req actor.Request, key string) (evidence.Call, error) {
+func (r *run) openCall(ctx context.Context, n composed) (evidence.Call, error) {
+	left, err := r.putLeftOut(ctx, n.left)
+	if err != nil {
+		return evidence.Call{}, err
+	}
+	last := r.lastCall()
 	if r.callOpen() {
-		c := *r.lastCall()
-		c.RequestKey = key
+		c := *last
+		c.RequestKey, c.LeftOut = n.key, left
 		return c, nil
 	}
 	next := r.p
 	next.Turn++
 	c := evidence.Call{
 		ID: ident.CallID(r.IDs.New()), Plan: next.ID, Phase: next.Phase, Attempt: next.Attempt, Turn: next.Turn,
-		Node: r.p.Node, Actor: r.actorNow().Name, Provider: req.Provider, Model: req.Model,
-		RequestKey: key, Started: r.Now(),
+		Node: r.p.Node, Actor: r.actorNow().Name, Provider: n.req.Provider, Model: n.req.Model,
+		RequestKey: n.key, LeftOut: left, Started: r.Now(),
 	}
-	err := r.commitRelaxed(ctx, next, func(tx Tx) error { return tx.InsertCall(c) },
-		r.event(next.ID, "call.started", fields{"turn": c.Turn, "model": c.Provider + "/" + c.Model, "actor": c.Actor}))
+	var events []plan.Event
+	if left != "" && (last == nil || last.LeftOut != left) {
+		events = append(events, r.event(next.ID, "prompt.cut", fields{
+			"turn": c.Turn, "turns": n.left.Turns, "results": n.left.Results,
+			"tokens": n.cut.sent, "whole": n.cut.all, "budget": n.cut.budget,
+		}))
+	}
+	events = append(events, r.event(next.ID, "call.started", fields{"turn": c.Turn, "model": c.Provider + "/" + c.Model, "actor": c.Actor}))
+	err = r.commitRelaxed(ctx, next, func(tx Tx) error { return tx.InsertCall(c) }, events...)
 	if err == nil {
 		r.calls = append(r.calls, c)
 	}

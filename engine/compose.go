@@ -2,18 +2,16 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
-	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/prompt"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -29,52 +27,73 @@ const executePrompt = `You carry out a plan inside a sandbox: a private copy of 
 Follow the decisions below. Before you change something, record an implementation_choice with the record_decision tool. Work with the tools; when the definition of done is met, answer without calling a tool and say what you did.
 `
 
+// composed is a request with what it is made of.
+type composed struct {
+	req  actor.Request
+	key  string // hash of all that it is composed of
+	left *evidence.LeftOut
+	over int      // tokens that are too many and cannot be left out
+	why  string   // what takes them
+	cut  cutSizes // for the event
+}
+
 // compose builds the request of the next model call from the records alone, so
-// that a run that starts again composes the same one. Key is the hash of all
-// that it is composed of.
-func (r *run) compose(ctx context.Context) (req actor.Request, key string, err error) {
+// that a run that starts again composes the same one. Of a conversation that is
+// too large for the model, package prompt says what is left out.
+func (r *run) compose(ctx context.Context) (out composed, err error) {
 	w := r.worker()
-	req = actor.Request{
+	req := &out.req
+	*req = actor.Request{
 		Provider: w.Provider, Model: w.Name, Temperature: w.Temperature, MaxTokens: w.MaxTokens,
 		Messages: []actor.Message{{Role: actor.System, Pieces: r.systemPieces(w)}},
 		Tools:    r.offered(w.Tools),
 	}
 	user, err := r.userPieces(ctx)
 	if err != nil {
-		return actor.Request{}, "", err
+		return out, err
 	}
-	k := newRequestKey(req)
-	add := func(ms ...actor.Message) {
-		req.Messages = append(req.Messages, ms...)
-		for _, m := range ms {
+	req.Messages = append(req.Messages, actor.Message{Role: actor.User, Pieces: user})
+	talk, err := r.conversation(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, s := range talk.first {
+		req.Messages = append(req.Messages, s.Message)
+	}
+	talk.Head = prompt.Weigh(req.Messages...) + prompt.WeighTools(req.Tools)
+	tokens := r.budget(w)
+	budget := prompt.Bytes(tokens)
+	l, over := talk.Fit(budget)
+	if over > 0 {
+		out.over = prompt.Tokens(over)
+		out.why = talk.heaviest(*req)
+		return out, nil
+	}
+	if m, ok := talk.Marker(l, budget); ok {
+		req.Messages = append(req.Messages, m)
+	}
+	k := newRequestKey(*req)
+	for _, m := range req.Messages {
+		k.message(m)
+	}
+	for i := range talk.turns {
+		ms, sum, err := r.shown(ctx, &talk, l, i)
+		if err != nil {
+			return out, err
+		}
+		if len(ms) > 0 {
+			req.Messages = append(req.Messages, ms...)
+			k.sum(sum)
+		}
+		for _, m := range talk.Said(l, i) {
+			req.Messages = append(req.Messages, m)
 			k.message(m)
 		}
 	}
-	k.message(req.Messages[0])
-	add(actor.Message{Role: actor.User, Pieces: user})
-	inputs := r.inputs()
-	before := func(turn int) {
-		for len(inputs) > 0 && inputs[0].After < turn {
-			add(inputMessage(inputs[0]))
-			inputs = inputs[1:]
-		}
-	}
-	for _, c := range r.calls {
-		if !r.isWorkers(c.Phase, c.Attempt, c.Node) {
-			continue
-		}
-		before(c.Turn)
-		if c.Answered() {
-			t, err := r.turn(ctx, c)
-			if err != nil {
-				return actor.Request{}, "", err
-			}
-			req.Messages = append(req.Messages, t.messages...)
-			k.sum(t.key)
-		}
-	}
-	before(math.MaxInt)
-	return req, k.String(), nil
+	out.key = k.String()
+	out.left = talk.leftOut(l, tokens)
+	out.cut = cutSizes{budget: tokens, all: prompt.Tokens(talk.size()), sent: prompt.Tokens(prompt.Weigh(req.Messages...) + prompt.WeighTools(req.Tools))}
+	return out, nil
 }
 
 func (r *run) systemPieces(w actor.Model) []actor.Piece {
@@ -154,67 +173,6 @@ func (r *run) offered(listed *[]string) []tool.Spec {
 // readOnly reports whether nothing may be written in the running phase.
 func (r *run) readOnly() bool {
 	return r.p.Phase == plan.PhaseStrategize || r.p.Action.ReadOnly
-}
-
-// turn is what one answered call added to the conversation, made once: when the
-// next request is composed all its tool calls are done, and it stays as it is.
-type turn struct {
-	messages []actor.Message
-	key      [sha256.Size]byte
-}
-
-func (r *run) turn(ctx context.Context, c evidence.Call) (turn, error) {
-	if t, ok := r.turns[c.ID]; ok {
-		return t, nil
-	}
-	ms, err := r.turnMessages(ctx, c)
-	if err != nil {
-		return turn{}, err
-	}
-	k := requestKey{sha256.New()}
-	for _, m := range ms {
-		k.message(m)
-	}
-	t := turn{messages: ms, key: [sha256.Size]byte(k.Sum(nil))}
-	if r.turns == nil {
-		r.turns = map[ident.CallID]turn{}
-	}
-	r.turns[c.ID] = t
-	return t, nil
-}
-
-// turnMessages are the model's answer of one turn and the results it was given.
-func (r *run) turnMessages(ctx context.Context, c evidence.Call) ([]actor.Message, error) {
-	resp, err := r.response(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	m := resp.Message
-	m.ToolCalls = slices.Clone(m.ToolCalls)
-	for i, t := range m.ToolCalls {
-		var object map[string]json.RawMessage
-		if json.Unmarshal([]byte(t.Arguments), &object) != nil || object == nil {
-			// A provider refuses a history whose arguments are not an object; what
-			// the model wrote is in the record and is quoted in the result.
-			m.ToolCalls[i].Arguments = "{}"
-		}
-	}
-	out := []actor.Message{m}
-	for i, t := range m.ToolCalls {
-		row, ok := r.toolCallAt(c.Turn, i)
-		if !ok {
-			return nil, fault.New(fault.Internal, "turn %d: tool call %d has no record", c.Turn, i)
-		}
-		text, err := r.blob(ctx, row.Output)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, actor.Message{
-			Role: actor.ToolRole, ToolCallID: t.ID, IsError: row.Status != tool.OK,
-			Pieces: []actor.Piece{{Slot: "tool_result", Origin: "tool_call:" + string(row.ID), Reason: "asked for by call " + string(c.ID), Text: string(text)}},
-		})
-	}
-	return out, nil
 }
 
 func (r *run) toolCallAt(turn, index int) (evidence.ToolCall, bool) {

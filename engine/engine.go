@@ -18,7 +18,7 @@ import (
 )
 
 // Config is everything an Engine needs; every field is required but BuiltinActor,
-// Price, DefaultModel, Sleep, Actions and Actors, the built-in entities that exist without being stored.
+// Price, Window, DefaultModel, Sleep, Actions and Actors, the built-in entities that exist without being stored.
 type Config struct {
 	Store     Store
 	Blobs     Blobs
@@ -40,6 +40,10 @@ type Config struct {
 	// Price returns what a call costs in USD, and whether that is known; nil
 	// knows no price.
 	Price func(provider, model string, u actor.Usage) (usd float64, known bool)
+	// Window returns how many tokens a model takes, prompt and answer together,
+	// and how many of them an answer may take that nobody bounds; 0 is not known.
+	// Nil knows of no model.
+	Window func(provider, model string) (tokens, answer int)
 	// DefaultModel chooses the model of actors that name none (actor.DefaultModel)
 	// when a plan is made; no provider means that none is set up.
 	DefaultModel func(ctx context.Context) (provider, model string, err error)

@@ -36,7 +36,7 @@ type run struct {
 	cache     map[string][]byte // blobs read or written by this run
 	cached    int
 	answers   map[string]actor.Response // decoded, by the blob; read only
-	turns     map[ident.CallID]turn     // of the conversation, as composed
+	turns     map[ident.CallID]*turn    // of the conversation, as composed
 	due       map[string][]byte         // blobs to be stored before the next commit
 	dueSize   int
 	requests  evidence.Tracker // what was sent last

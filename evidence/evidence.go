@@ -41,13 +41,14 @@ type Call struct {
 	Node       string           `json:"node,omitempty"` // of a graph; each has a conversation of its own
 	Actor      string           `json:"actor"`
 	Provider   string           `json:"provider"`
-	Model      string           `json:"model"`       // as asked for
-	Resolved   string           `json:"resolved"`    // as the provider answered
-	RequestKey string           `json:"request_key"` // hash of the composed request, before any provider's format
-	Manifest   string           `json:"manifest"`    // blob: Manifest
-	Request    string           `json:"request"`     // SHA-256 of the body that was sent
-	Response   string           `json:"response"`    // blob: the body that came back
-	Message    string           `json:"message"`     // blob: actor.Response as JSON
+	Model      string           `json:"model"`              // as asked for
+	Resolved   string           `json:"resolved"`           // as the provider answered
+	RequestKey string           `json:"request_key"`        // hash of the composed request, before any provider's format
+	LeftOut    string           `json:"left_out,omitempty"` // blob: LeftOut; "" when the prompt has all of the conversation
+	Manifest   string           `json:"manifest"`           // blob: Manifest
+	Request    string           `json:"request"`            // SHA-256 of the body that was sent
+	Response   string           `json:"response"`           // blob: the body that came back
+	Message    string           `json:"message"`            // blob: actor.Response as JSON
 	Stop       actor.StopReason `json:"stop"`
 	Usage      actor.Usage      `json:"usage"`
 	Cost       float64          `json:"cost"`   // USD; 0 when the price is not known

@@ -238,6 +238,17 @@ func price(c provider.Config, model string, u actor.Usage) (usd float64, known b
 	})
 }
 
+// Window is how many tokens a model takes, prompt and answer together, and how
+// many of them an answer may take when nobody says; 0 where that is not known.
+func (d *Desk) Window(name, model string) (tokens, answer int) {
+	c, how, err := d.Config(context.Background(), name)
+	if err != nil || how == BuiltIn {
+		return 0, 0
+	}
+	m, _ := catalog.Lookup(catalog.Of(c), model)
+	return int(m.Context), int(m.MaxOutput)
+}
+
 // Actor is the built-in actor of a name provider/model; false when the name is
 // not that of a provider that is set up.
 func (d *Desk) Actor(ctx context.Context, name string) (actor.Config, bool, error) {

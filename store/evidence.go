@@ -20,6 +20,7 @@ func callColumns(c *evidence.Call) []column {
 		text("model", &c.Model),
 		text("resolved", &c.Resolved),
 		text("request_key", &c.RequestKey),
+		text("left_out", &c.LeftOut),
 		text("manifest", &c.Manifest),
 		text("request", &c.Request),
 		text("response", &c.Response),

@@ -123,7 +123,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 		Checker:   builtin.NewChecker(programs, set.Span(config.CheckTimeout)),
 		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
 		Actions: actions, Actors: actors,
-		Price: desk.Price, BuiltinActor: desk.Actor,
+		Price: desk.Price, Window: desk.Window, BuiltinActor: desk.Actor,
 		DefaultModel: func(ctx context.Context) (provider, model string, err error) {
 			c, err := desk.Default(ctx)
 			return c.Provider, c.Model, err
