@@ -50,6 +50,7 @@ func TestParseRefuses(t *testing.T) {
 		"cold":           {model + "temperature: -1\n", "f:4: actor local/a: temperature -1 is not"},
 		"NaN":            {model + "temperature: .nan\n", "f:4: actor local/a: temperature NaN is not"},
 		"tokens":         {model + "max_tokens: -1\n", "f:4: actor local/a: max_tokens is negative"},
+		"context":        {model + "max_context: -1\n", "f:4: actor local/a: max_context is negative"},
 		"turns":          {model + "max_turns: -1\n", "f:4: actor local/a: max_turns is negative"},
 		"node no id":     {"name: a\ngraph:\n  - {tool: t}\n", `f:3: actor local/a: node 1 needs an id (not "end") and a tool`},
 		"node end":       {"name: a\ngraph:\n  - {id: x, tool: t}\n  - {id: end, tool: t}\n", "f:4: actor local/a: node 2 needs an id"},

@@ -87,6 +87,7 @@ func TestParseGraphRefuses(t *testing.T) {
 		"bad reducer":        {"name: a\nstate:\n  b:\n    reducer: first\ngraph:\n  - {id: x, tool: b}\n", `f:4: actor local/a: state.b: no reducer "first"`},
 		"state of a model":   {"name: a\nprovider: p\nmodel: m\nstate: {b: {}}\n", "f:4: actor local/a: only a graph has a state"},
 		"prompt of a graph":  {"name: a\nprompt: hi\ngraph:\n  - {id: x, tool: b}\n", "f:2: actor local/a: prompt belongs to the model of a node"},
+		"context of a graph": {"name: a\nmax_context: 9\ngraph:\n  - {id: x, tool: b}\n", "f:2: actor local/a: max_context belongs to the model of a node, not to a graph"},
 		"turns of a graph":   {"name: a\nmax_turns: -1\ngraph:\n  - {id: x, tool: b}\n", "f:2: actor local/a: max_turns is negative"},
 		"edge to nowhere":    {tool + "    edges:\n      - when: {state.s.status: ok}\n      - to: end\n", "f:8: actor local/a: node x: edge 1 leads nowhere"},
 		"edge gone":          {tool + "    edges:\n      - to: y\n", `f:8: actor local/a: node x goes to "y", which is not a node`},

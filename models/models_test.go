@@ -217,3 +217,17 @@ func TestPrices(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// What a model takes is that of the catalogue; nothing is known of others.
+func TestWindow(t *testing.T) {
+	w := newWorld(t, map[string]string{"ANTHROPIC_API_KEY": key})
+	for name, known := range map[string]bool{
+		"anthropic/claude-haiku-4-5-20251001": true, "anthropic/no-such": false, "nobody/m": false, scripted.Name + "/m": false,
+	} {
+		provider, model, _ := strings.Cut(name, "/")
+		tokens, answer := w.Window(provider, model)
+		if known != (tokens == 200_000 && answer > 0) || !known && tokens+answer != 0 {
+			t.Errorf("%s: %d and %d", name, tokens, answer)
+		}
+	}
+}
