@@ -320,7 +320,11 @@ func TestRefs(t *testing.T) {
 	refused(t, f, a2a.PlanUse(), a2a.PlanUseRequest{
 		Action: "builtin/command", Project: out.Plan.Project, Name: out.Plan.Name, Args: map[string]string{"command": "true"},
 	}, fault.Exists)
-	for _, ref := range []string{"nosuch", "ZZZZZZZZ", id[:25] + "X"} {
+	other := "X"
+	if strings.HasSuffix(id, other) {
+		other = "Y"
+	}
+	for _, ref := range []string{"nosuch", "ZZZZZZZZ", id[:25] + other} {
 		refused(t, f, a2a.PlanShow(), a2a.RefQuery{Ref: ref}, fault.NotFound)
 	}
 	tree := do(t, f, a2a.PlanTree(), a2a.RefQuery{Ref: "@last"})
