@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/cleveragents/agents/fault"
@@ -22,7 +23,10 @@ const maxWait = 24 * 60 * 60
 type refusal struct {
 	text string
 	kind string // error.type, or status of Google's
-	code string
+	// status is an HTTP status that is said in the body.
+	status int
+	code   string
+	wait   string // a duration that the body asks to wait
 }
 
 // isError reports whether an error member says anything.
@@ -64,6 +68,7 @@ func refusalIn(raw json.RawMessage) refusal {
 		Code    any    `json:"code"`
 		Details []struct {
 			Reason string `json:"reason"`
+			Delay  string `json:"retryDelay"`
 		} `json:"details"`
 	}
 	if json.Unmarshal(raw, &e) != nil {
@@ -73,12 +78,18 @@ func refusalIn(raw json.RawMessage) refusal {
 	if r.kind == "" {
 		r.kind = e.Status
 	}
-	if s, ok := e.Code.(string); ok {
-		r.code = s
+	switch c := e.Code.(type) {
+	case string:
+		r.code = c
+	case float64: // some say an HTTP status there
+		r.status = int(c)
 	}
 	for _, d := range e.Details {
 		if d.Reason != "" {
 			r.code = d.Reason
+		}
+		if d.Delay != "" {
+			r.wait = d.Delay
 		}
 	}
 	return r
@@ -98,7 +109,7 @@ func refused(provider, model string, status int, header http.Header, body []byte
 	case fault.NotFound:
 		f = f.WithHint("agents provider models %s lists the models; %s is not among them, or not for this key", provider, model)
 	case fault.Unavailable:
-		if s, ok := retryAfter(header); ok {
+		if s, ok := r.after(header); ok {
 			f = f.With("retry_after", s)
 		}
 	}
@@ -110,9 +121,11 @@ func ofStatus(status int, r refusal) fault.Kind {
 	switch {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, r.code == "API_KEY_INVALID":
 		return fault.Denied
-	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && r.code == "insufficient_quota":
+	case status == http.StatusPaymentRequired, status == http.StatusTooManyRequests && r.code == "insufficient_quota",
+		strings.Contains(r.text, "credit balance is too low"): // Anthropic's, an invalid request by its type
 		return fault.Exhausted
-	case status == http.StatusNotFound && (r.kind != "" || r.code != ""):
+	case status == http.StatusNotFound && (r.kind != "" || r.code != ""), r.code == "model_not_found",
+		strings.Contains(r.text, "model identifier is invalid"): // Amazon's
 		return fault.NotFound // the provider's own word, and not that of a wrong address
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly,
 		status == http.StatusTooManyRequests, status >= 500:
@@ -129,14 +142,31 @@ func inBand(raw json.RawMessage) *fault.Error {
 		r.text = "the provider says that it failed midway"
 	}
 	switch {
-	case r.kind == "invalid_request_error", r.kind == "INVALID_ARGUMENT", r.code == "context_length_exceeded":
-		return fault.New(fault.Invalid, "%s", r.text)
-	case r.kind == "authentication_error", r.kind == "permission_error":
-		return fault.New(fault.Denied, "%s", r.text)
 	case r.kind == "billing_error", r.code == "insufficient_quota":
 		return fault.New(fault.Exhausted, "%s", r.text)
+	case r.kind == "invalid_request_error", r.kind == "request_too_large", r.kind == "INVALID_ARGUMENT", r.code == "context_length_exceeded":
+		return fault.New(fault.Invalid, "%s", r.text)
+	case r.kind == "authentication_error", r.kind == "permission_error", r.kind == "PERMISSION_DENIED", r.kind == "UNAUTHENTICATED":
+		return fault.New(fault.Denied, "%s", r.text)
+	case r.kind == "not_found_error", r.kind == "NOT_FOUND", r.code == "model_not_found":
+		return fault.New(fault.NotFound, "%s", r.text)
+	case r.status >= 400:
+		return fault.New(ofStatus(r.status, r), "%s", r.text)
 	}
 	return fault.New(fault.Unavailable, "%s", r.text)
+}
+
+// after is how many seconds the provider asks to wait: in a header, in the body
+// as Google does, or by saying when there is something left.
+func (r refusal) after(h http.Header) (seconds float64, ok bool) {
+	if s, ok := retryAfter(h); ok {
+		return s, true
+	}
+	if d, err := time.ParseDuration(r.wait); err == nil && d >= 0 {
+		return min(d.Seconds(), maxWait), true
+	}
+	s := usedUp(h)
+	return s, s > 0
 }
 
 // retryAfter returns how many seconds the provider asks to wait. A date is

@@ -24,10 +24,11 @@ const shortWait = 2 * time.Second
 // and are emptied by calls; and nobody calls before the time that the provider
 // named when it refused the last one.
 type limiter struct {
-	limits Limits
-	now    func() time.Time
+	now func() time.Time
 
 	mu       sync.Mutex
+	limits   Limits
+	learned  Limits // what the provider said in headers
 	requests bucket
 	tokens   bucket
 	notUntil time.Time
@@ -100,8 +101,8 @@ func (l *limiter) reserve(tokens float64) time.Duration {
 	now := l.now()
 	before := [2]bucket{l.requests, l.tokens}
 	d := max(
-		l.requests.take(1, float64(l.limits.RequestsPerMinute), now),
-		l.tokens.take(tokens, float64(l.limits.TokensPerMinute), now),
+		l.requests.take(1, float64(lower(l.limits.RequestsPerMinute, l.learned.RequestsPerMinute)), now),
+		l.tokens.take(tokens, float64(lower(l.limits.TokensPerMinute, l.learned.TokensPerMinute)), now),
 		l.notUntil.Sub(now),
 	)
 	if d > shortWait {
@@ -111,21 +112,22 @@ func (l *limiter) reserve(tokens float64) time.Duration {
 }
 
 // told hears what the provider says about its limits: with a refusal, when to
-// come back; with any answer, that nothing is left until then.
+// come back; with any answer, what they are and that nothing is left until then.
 func (l *limiter) told(h http.Header, status int) {
 	var until float64
 	switch {
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable || status == 529:
 		s, ok := retryAfter(h)
 		if !ok {
-			return
+			s = usedUp(h)
 		}
 		until = s
-	default:
-		return
+	case status < 300:
+		until = usedUp(h)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.learn(h)
 	if t := l.now().Add(time.Duration(until * float64(time.Second))); t.After(l.notUntil) {
 		l.notUntil = t
 	}

@@ -130,3 +130,52 @@ func TestWaitingForATurnEndsWithItsContext(t *testing.T) {
 		}
 	})
 }
+
+// What a provider says of its limits lowers ours, and that nothing is left
+// holds for all until it is filled up again.
+func TestLimitsThatTheProviderSays(t *testing.T) {
+	for name, c := range map[string]struct {
+		ours   llm.Limits
+		status int
+		h      http.Header
+		after  float64 // of the second call
+	}{
+		"nothing said":           {llm.Limits{}, 200, http.Header{}, 0},
+		"a limit of requests":    {llm.Limits{}, 200, http.Header{"X-Ratelimit-Limit-Requests": {"1"}}, 0},
+		"a higher one":           {llm.Limits{RequestsPerMinute: 1}, 200, http.Header{"Anthropic-Ratelimit-Requests-Limit": {"50"}}, 60},
+		"absurd ones":            {llm.Limits{}, 200, http.Header{"X-Ratelimit-Limit-Requests": {"-1"}, "X-Ratelimit-Limit-Tokens": {"many"}}, 0},
+		"something left":         {llm.Limits{}, 200, http.Header{"X-Ratelimit-Remaining-Requests": {"1"}, "X-Ratelimit-Reset-Requests": {"30s"}}, 0},
+		"nothing left":           {llm.Limits{}, 200, http.Header{"X-Ratelimit-Remaining-Requests": {"0"}, "X-Ratelimit-Reset-Requests": {"30s"}}, 30},
+		"nothing left, a date":   {llm.Limits{}, 200, http.Header{"Date": {"Thu, 01 Jan 2026 00:00:00 GMT"}, "Anthropic-Ratelimit-Input-Tokens-Remaining": {"0"}, "Anthropic-Ratelimit-Input-Tokens-Reset": {"2026-01-01T00:00:40Z"}}, 40},
+		"refused without a time": {llm.Limits{}, 429, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"1m30s"}}, 90},
+		"absurdly long":          {llm.Limits{}, 200, http.Header{"X-Ratelimit-Remaining-Tokens": {"0"}, "X-Ratelimit-Reset-Tokens": {"9999h"}}, 86400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				m := limited(c.ours, func(r *http.Request) (*http.Response, error) {
+					resp, err := ok(r)
+					if asked++; asked == 1 {
+						resp.StatusCode, resp.Header = c.status, c.h
+					}
+					return resp, err
+				})
+				if _, err := m.Generate(t.Context(), ask("p"), nil); (err == nil) != (c.status == 200) {
+					t.Fatal(err)
+				}
+				if _, err := m.Generate(t.Context(), ask("p"), nil); retryAfter(err) != c.after {
+					t.Errorf("the second: %v, %v s", err, retryAfter(err))
+				}
+				if name == "a limit of requests" { // the bucket was full when it was heard of
+					if _, err := m.Generate(t.Context(), ask("p"), nil); retryAfter(err) != 60 {
+						t.Errorf("the third: %v", err)
+					}
+				}
+				time.Sleep(time.Duration(c.after+60) * time.Second)
+				if _, err := m.Generate(t.Context(), ask("p"), nil); err != nil {
+					t.Errorf("later: %v", err)
+				}
+			})
+		})
+	}
+}

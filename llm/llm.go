@@ -155,12 +155,14 @@ func (m *Model) Generate(ctx context.Context, r actor.Request, progress func(tex
 		x.told = l.told
 	}
 	a := d.reader()
-	h, err := p.headers(ctx, d)
+	h, key, err := p.headers(ctx, d)
 	if err != nil {
 		return actor.Response{}, err
 	}
-	if err := x.run(ctx, joinURL(p.BaseURL, d.path(r.Model)), h, body, a, progress); err != nil {
-		return actor.Response{Wire: x.wire}, err
+	err = x.run(ctx, joinURL(p.BaseURL, d.path(r.Model)), h, body, a, progress)
+	x.wire.Response = hideIn(x.wire.Response, key)
+	if err != nil {
+		return actor.Response{Wire: x.wire}, hide(err, key)
 	}
 	resp := a.response()
 	resp.Wire = x.wire
@@ -168,9 +170,9 @@ func (m *Model) Generate(ctx context.Context, r actor.Request, progress func(tex
 	return resp, nil
 }
 
-// headers are all that leaves besides the body.
-func (p Provider) headers(ctx context.Context, d dialect) (http.Header, error) {
-	h := http.Header{}
+// headers are all that leaves besides the body, and the key in them.
+func (p Provider) headers(ctx context.Context, d dialect) (h http.Header, key string, err error) {
+	h = http.Header{}
 	h.Set("Accept", d.accept)
 	h.Set("Content-Type", "application/json")
 	h.Set("User-Agent", "cleveragents")
@@ -178,16 +180,15 @@ func (p Provider) headers(ctx context.Context, d dialect) (http.Header, error) {
 		h.Set(k, v)
 	}
 	if p.Key == nil {
-		return h, nil
+		return h, "", nil
 	}
-	key, err := p.Key(ctx)
-	if err != nil {
-		return nil, err
+	if key, err = p.Key(ctx); err != nil {
+		return nil, "", err
 	}
 	if key != "" {
 		d.sign(h, key)
 	}
-	return h, nil
+	return h, key, nil
 }
 
 // compose checks what no format can say, and writes the body.

@@ -129,6 +129,8 @@ func (a *responsesReader) whole() error {
 		return errors.New("an item of it has no end")
 	case a.kind == "response.completed" && a.said() != a.text.String():
 		return errors.New("it reads as two different texts")
+	case a.kind == "response.incomplete" && a.end.Incomplete.Reason != "max_output_tokens" && a.end.Incomplete.Reason != "content_filter":
+		return errors.New("the provider says that it is incomplete: " + shorten(a.end.Incomplete.Reason))
 	}
 	return nil
 }

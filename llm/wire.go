@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -134,6 +135,9 @@ func (x *exchange) read(from io.Reader, a reader, stop *silence, progress func(s
 		}
 		switch {
 		case err == io.EOF && events.rest(kept.Bytes()):
+			if r := refusalOf(kept.Bytes()); json.Valid(kept.Bytes()) && r.text != "" { // an error that says success
+				return fault.New(fault.Unavailable, "%s: %s", x.provider, r.text)
+			}
 			return x.notWhole(io.ErrUnexpectedEOF)
 		case err == io.EOF:
 			if werr := a.whole(); werr != nil {
