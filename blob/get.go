@@ -81,6 +81,11 @@ func (s *Store) GetTo(ctx context.Context, hash string, w io.Writer) error {
 		return err
 	}
 	defer f.Close()
+	return s.copyRaw(ctx, hash, w, f)
+}
+
+// copyRaw writes the bytes of the blob that f holds as a file does.
+func (s *Store) copyRaw(ctx context.Context, hash string, w io.Writer, f io.Reader) error {
 	var codec [1]byte
 	if _, err := io.ReadFull(f, codec[:]); err != nil {
 		return fault.New(fault.Unavailable, "read blob %s: %w", hash, err)

@@ -40,40 +40,46 @@ func (s *Store) Put(ctx context.Context, b []byte) (string, error) {
 // order. Its waits for the disk overlap, so it costs much less than one Put
 // after the other. On an error some may be stored and some not.
 func (s *Store) PutAll(ctx context.Context, bs [][]byte) (hashes []string, err error) {
-	return s.putAll(ctx, bs, s.Has)
+	return s.putAll(ctx, bs, s.Touch)
 }
 
 // Mend stores b like Put, and writes it again when something is there under its
 // name: what is there may be damaged.
 func (s *Store) Mend(ctx context.Context, b []byte) (string, error) {
-	hashes, err := s.putAll(ctx, [][]byte{b}, func(string) bool { return false })
+	hashes, err := s.putAll(ctx, [][]byte{b}, func(context.Context, ...string) (map[string]bool, error) { return nil, nil })
 	if err != nil {
 		return "", err
 	}
 	return hashes[0], nil
 }
 
-// putAll is PutAll that leaves out what has reports to be there.
-func (s *Store) putAll(ctx context.Context, bs [][]byte, has func(hash string) bool) (hashes []string, err error) {
+// putAll is PutAll that leaves out what touch reports to be there.
+func (s *Store) putAll(ctx context.Context, bs [][]byte, touch func(context.Context, ...string) (map[string]bool, error)) (hashes []string, err error) {
 	hashes = make([]string, len(bs))
 	var fresh []pending
 	defer func() { err = errors.Join(err, s.discard(fresh)) }()
 	dirs, seen := map[string]bool{}, map[string]bool{}
 	for i, b := range bs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		if int64(len(b)) > s.max {
 			return nil, fault.New(fault.Exhausted, "a blob of %d bytes is over the limit of %d", len(b), s.max)
 		}
 		sum := sha256.Sum256(b)
-		hash := hex.EncodeToString(sum[:])
-		hashes[i] = hash
+		hashes[i] = hex.EncodeToString(sum[:])
+	}
+	present, err := touch(ctx, hashes...)
+	if err != nil {
+		return nil, err
+	}
+	for i, b := range bs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		hash := hashes[i]
 		if seen[hash] {
 			continue
 		}
 		seen[hash] = true
-		there := has(hash)
+		there := present[hash]
 		if there && s.durable.has(hash) {
 			continue
 		}
@@ -199,7 +205,11 @@ func (s *Store) PutFrom(ctx context.Context, r io.Reader) (string, int64, error)
 		return "", 0, err
 	}
 	ps, dirs := []pending{{f, name, hash}}, map[string]bool{hash[:2]: true}
-	if s.Has(hash) {
+	present, err := s.Touch(ctx, hash)
+	if err != nil {
+		return "", 0, errors.Join(err, s.discard(ps))
+	}
+	if present[hash] {
 		if err := s.discard(ps); err != nil {
 			return "", 0, s.unput(err)
 		}

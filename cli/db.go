@@ -4,5 +4,5 @@ import "github.com/spf13/cobra"
 
 func newDBGroup(a *app) *cobra.Command {
 	return group(a, "db", "Where the data is and how it is", "",
-		newDBPath(a), newDBStatus(a))
+		newDBPath(a), newDBStatus(a), newDBBackup(a), newDBRestore(a), newDBMigrate(a), newDBGC(a))
 }

@@ -24,6 +24,7 @@ func newDBPath(a *app) *cobra.Command {
 }
 
 func (o *dbPath) run(ctx context.Context) error {
+	o.app.unopened = true
 	v, err := call(ctx, o.app, a2a.DBPath(), a2a.Nothing{})
 	if err != nil {
 		return err

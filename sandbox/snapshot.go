@@ -81,8 +81,14 @@ func (b *base) refresh(ctx context.Context, live *os.Root, location string, limi
 // recorded reports whether the manifest that the state names is still there and
 // whole: a snapshot without it could not be forked. Whoever forks reads it next,
 // so its bytes are not fetched from the disk twice.
+//
+// Nothing may name it yet, so it is touched first.
 func (b *base) recorded(ctx context.Context) (bool, error) {
-	_, err := b.blobs.Get(ctx, b.state.manifest)
+	there, err := b.blobs.Touch(ctx, b.state.manifest)
+	if err != nil || !there[b.state.manifest] {
+		return false, err
+	}
+	_, err = b.blobs.Get(ctx, b.state.manifest)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Corrupt) {
 		return false, nil
 	}

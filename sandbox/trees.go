@@ -50,6 +50,9 @@ type Blobs interface {
 	Mend(ctx context.Context, b []byte) (hash string, err error)
 	// GetTo writes a blob to w; on an error w may have got wrong bytes.
 	GetTo(ctx context.Context, hash string, w io.Writer) error
+	// Touch keeps blobs that are files from being removed as unused for a
+	// while, and reports which of them are there.
+	Touch(ctx context.Context, hashes ...string) (map[string]bool, error)
 }
 
 // Config says where and how.

@@ -46,6 +46,22 @@ func Latest(steps fs.FS) (int64, error) {
 	return last, nil
 }
 
+// Pending returns the names of the steps that lead on from a version.
+func Pending(steps fs.FS, has int64) ([]string, error) {
+	found, err := fs.Glob(steps, "*.sql") // sorted
+	if err != nil {
+		return nil, fault.New(fault.Internal, "migrations: %w", err)
+	}
+	out := []string{}
+	for _, f := range found {
+		digits, _, _ := strings.Cut(path.Base(f), "_")
+		if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n > has {
+			out = append(out, strings.TrimSuffix(f, ".sql"))
+		}
+	}
+	return out, nil
+}
+
 // Version returns the version of a schema that goose keeps; the caller knows
 // that its table is there.
 func Version(ctx context.Context, db interface {

@@ -8,10 +8,21 @@ import (
 	"github.com/cleveragents/agents/plan"
 )
 
+// Closed returns the methods that are answered without opening the store: they
+// are there for the day on which it does not open. The facade's engine may be
+// nil for them.
+func Closed() []string {
+	return []string{a2a.DBPath().Method, a2a.DBRestore().Method, a2a.DBMigrate().Method, a2a.DoctorRun().Method}
+}
+
 func (f *Facade) dbHandlers() []a2a.Handler {
 	return []a2a.Handler{
 		a2a.Handle(a2a.DBPath(), f.dbPath),
 		a2a.Handle(a2a.DBStatus(), f.dbStatus),
+		a2a.Handle(a2a.DBBackup(), f.dbBackup),
+		a2a.Handle(a2a.DBRestore(), f.dbRestore),
+		a2a.Handle(a2a.DBMigrate(), f.dbMigrate),
+		a2a.Handle(a2a.DBGC(), f.dbGC),
 	}
 }
 
@@ -41,4 +52,20 @@ func (f *Facade) dbStatus(ctx context.Context, q a2a.DBStatusQuery, _ func(plan.
 		}
 	}
 	return v, nil
+}
+
+func (f *Facade) dbBackup(ctx context.Context, r a2a.DBBackupRequest, _ func(plan.Event)) (a2a.DBBackupView, error) {
+	return f.DB.Backup(ctx, r)
+}
+
+func (f *Facade) dbRestore(ctx context.Context, r a2a.DBRestoreRequest, _ func(plan.Event)) (a2a.DBRestoreView, error) {
+	return f.DB.Restore(ctx, r)
+}
+
+func (f *Facade) dbMigrate(ctx context.Context, r a2a.DBMigrateRequest, _ func(plan.Event)) (a2a.DBMigrateView, error) {
+	return f.DB.Migrate(ctx, r.DryRun)
+}
+
+func (f *Facade) dbGC(ctx context.Context, r a2a.DBGCRequest, _ func(plan.Event)) (a2a.DBGCView, error) {
+	return f.DB.GC(ctx, r)
 }

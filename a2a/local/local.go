@@ -20,6 +20,11 @@ import (
 type Database interface {
 	Path() string
 	Status(ctx context.Context, check bool) (a2a.DBStatusView, error)
+	Backup(ctx context.Context, r a2a.DBBackupRequest) (a2a.DBBackupView, error)
+	// Restore and Migrate work on a store that is not open.
+	Restore(ctx context.Context, r a2a.DBRestoreRequest) (a2a.DBRestoreView, error)
+	Migrate(ctx context.Context, dryRun bool) (a2a.DBMigrateView, error)
+	GC(ctx context.Context, r a2a.DBGCRequest) (a2a.DBGCView, error)
 }
 
 // Config is what a Facade answers from.

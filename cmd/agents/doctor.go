@@ -26,7 +26,7 @@ type bedside struct{ doctor *local.Facade }
 
 // Do answers one operation.
 func (b bedside) Do(ctx context.Context, method string, req any, emit func(plan.Event)) (any, error) {
-	if method != a2a.DoctorRun().Method {
+	if !slices.Contains(local.Closed(), method) {
 		return nil, fault.New(fault.Internal, "%s needs the data to be open", method)
 	}
 	return b.doctor.Do(ctx, method, req, emit)
@@ -35,8 +35,8 @@ func (b bedside) Do(ctx context.Context, method string, req any, emit func(plan.
 // Close closes nothing: what a check opens it closes itself.
 func (bedside) Close() error { return nil }
 
-func newBedside(paths a2a.DBPathView) bedside {
-	return bedside{local.New(local.Config{Paths: paths, Doctor: newCheckup(paths).run})}
+func newBedside(w *world) bedside {
+	return bedside{local.New(local.Config{DB: data{w}, Paths: w.paths, Doctor: newCheckup(w.paths).run})}
 }
 
 // checkup looks at what a plan needs from the machine and at the data, part by

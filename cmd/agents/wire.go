@@ -34,6 +34,7 @@ import (
 	"github.com/cleveragents/agents/stock"
 	"github.com/cleveragents/agents/store"
 	"github.com/cleveragents/agents/store/sqlite"
+	"github.com/cleveragents/agents/upkeep"
 )
 
 // open puts the rooms together over the data directory and returns the client
@@ -47,7 +48,7 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 	if err != nil {
 		return nil, nil, fault.New(fault.Invalid, "data directory %s: %w", o.DataDir, err)
 	}
-	w := &world{paths: a2a.DBPathView{
+	w := &world{dir: dir, paths: a2a.DBPathView{
 		Store:  filepath.Join(dir, "data.db"),
 		Blobs:  filepath.Join(dir, "blobs"),
 		Engine: filepath.Join(dir, "engine.db"),
@@ -57,7 +58,7 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 		return nil, nil, fault.New(fault.NotFound, "no store in %s", dir)
 	}
 	if o.Unopened {
-		b := newBedside(w.paths)
+		b := newBedside(w)
 		return b, b, nil
 	}
 	if err := w.build(ctx, dir, o); err != nil {
@@ -68,6 +69,9 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 
 // world is everything that is open.
 type world struct {
+	dir    string
+	use    *upkeep.Use
+	trees  *sandbox.Trees
 	paths  a2a.DBPathView
 	db     *store.DB
 	blobs  *blob.Store
@@ -79,6 +83,9 @@ type world struct {
 }
 
 func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error) {
+	if w.use, err = upkeep.Enter(ctx, dir); err != nil {
+		return err
+	}
 	if w.db, err = sqlite.Open(ctx, w.paths.Store, sqlite.Options{}); err != nil {
 		return err
 	}
@@ -104,6 +111,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 		return err
 	}
 	programs, set := proc.New(time.Now), o.Settings
+	w.trees = sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs, MaxFiles: set.Whole(config.MaxFiles)})
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nothing to guard, and no key below it
@@ -117,7 +125,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 	})
 	e := engine.New(engine.Config{
 		Store: w.db, Blobs: w.blobs, Model: desk,
-		Sandboxes: sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs, MaxFiles: set.Whole(config.MaxFiles)}),
+		Sandboxes: w.trees,
 		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
 		Tools:     builtin.New(builtin.Config{Proc: programs, ShellTimeout: set.Span(config.ShellTimeout), ShellMaxTimeout: set.Span(config.ShellMaxTimeout)}),
 		Checker:   builtin.NewChecker(programs, set.Span(config.CheckTimeout)),
@@ -129,7 +137,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 			return c.Provider, c.Model, err
 		},
 	})
-	w.facade = local.New(local.Config{Engine: e, Models: desk, DB: status{w.db}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: newCheckup(w.paths).run, Configuration: personal{configPath(o.ConfigFile)}})
+	w.facade = local.New(local.Config{Engine: e, Models: desk, DB: data{w}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: newCheckup(w.paths).run, Configuration: personal{configPath(o.ConfigFile)}})
 	return nil
 }
 
@@ -150,6 +158,9 @@ func (w *world) Close() error {
 	}
 	if w.log != nil {
 		errs = append(errs, w.log.Close())
+	}
+	if w.use != nil {
+		errs = append(errs, w.use.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -186,29 +197,4 @@ func (l *lazyRunner) Close() error {
 		return nil
 	}
 	return l.opened.Close()
-}
-
-// status tells the store's health in the words of the operation.
-type status struct{ db *store.DB }
-
-// Path returns the database file.
-func (s status) Path() string { return s.db.Path() }
-
-// Status counts the tables; check asks for the whole-database check, too.
-func (s status) Status(ctx context.Context, check bool) (a2a.DBStatusView, error) {
-	got, err := s.db.Status(ctx)
-	if err != nil {
-		return a2a.DBStatusView{}, err
-	}
-	v := a2a.DBStatusView{Path: got.Where, Schema: got.Schema, Bytes: got.Bytes, Rows: map[string]int64{}}
-	for _, t := range got.Tables {
-		v.Rows[t.Name] = t.Rows
-	}
-	if check {
-		v.Check = "ok"
-		if len(got.Problems) > 0 {
-			v.Check = got.Problems[0]
-		}
-	}
-	return v, nil
 }

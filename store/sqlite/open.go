@@ -116,8 +116,17 @@ func pool(dsn string, n int) *sql.DB {
 	return db
 }
 
-// inspect returns the version of the schema, 0 for an empty database.
+// inspect is schema for what is going to be opened: a newer one is refused.
 func (f file) inspect(ctx context.Context, db *sql.DB) (int64, error) {
+	has, err := f.schema(ctx, db)
+	if err == nil && has > f.latest {
+		return 0, store.Newer(f.path, has, f.latest)
+	}
+	return has, err
+}
+
+// schema returns the version of the schema, 0 for an empty database.
+func (f file) schema(ctx context.Context, db *sql.DB) (int64, error) {
 	var tables, ours int
 	err := db.QueryRowContext(ctx, `SELECT COUNT(*), COUNT(CASE WHEN name = 'goose_db_version' THEN 1 END)
 		FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'`).Scan(&tables, &ours)
@@ -134,9 +143,6 @@ func (f file) inspect(ctx context.Context, db *sql.DB) (int64, error) {
 	has, err := store.Version(ctx, db)
 	if err != nil {
 		return 0, f.fault(ctx, err)
-	}
-	if has > f.latest {
-		return 0, store.Newer(f.path, has, f.latest)
 	}
 	return has, nil
 }
@@ -193,7 +199,10 @@ func (f file) backup(ctx context.Context, db *sql.DB, version int64) error {
 	return nil
 }
 
-func (f file) backupName(version int64) string { return fmt.Sprintf("%s.v%d.bak", f.path, version) }
+func (f file) backupName(version int64) string { return BackupName(f.path, version) }
+
+// BackupName returns the file in which an upgrade leaves the store as it was.
+func BackupName(path string, version int64) string { return fmt.Sprintf("%s.v%d.bak", path, version) }
 
 // lastBackup returns the newest copy that an upgrade left, "" for none.
 func (f file) lastBackup() string {

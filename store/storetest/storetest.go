@@ -52,6 +52,8 @@ func Run(t *testing.T, open func(t *testing.T) engine.Store) {
 		{"validation results", testResults},
 		{"approvals", testApprovals},
 		{"blobs", testBlobs},
+		{"names of blobs", testNames},
+		{"claims of all plans", testClaimsOfAll},
 		{"relaxed update", testRelaxed},
 		{"the same statement again", testAgain},
 		{"null and empty", testNull},
