@@ -23,6 +23,7 @@ import (
 	"github.com/cleveragents/agents/project"
 	"github.com/cleveragents/agents/provider"
 	"github.com/cleveragents/agents/resource"
+	"github.com/cleveragents/agents/session"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -56,6 +57,7 @@ type Tx interface {
 	SettingTx
 	BlobTx
 	ProviderTx
+	SessionTx
 }
 
 // ActionTx keeps actions by canonical name.
@@ -132,7 +134,8 @@ type PlanTx interface {
 	SetMark(id ident.PlanID, key, value string) error
 	Marks(id ident.PlanID) (map[string]string, error)
 	// FindIDs returns the ids of that table that end with the suffix, at most
-	// limit. The table is plan, decision, approval, checkpoint or resource.
+	// limit. The table is plan, decision, approval, checkpoint, resource or
+	// session.
 	FindIDs(table, suffix string, limit int) ([]string, error)
 
 	// AppendEvent gives e the next Seq of its plan and stores it.
@@ -194,6 +197,24 @@ type ApprovalTx interface {
 	// Approvals lists those of a plan ("" for every plan); openOnly leaves the
 	// decided ones out.
 	Approvals(id ident.PlanID, openOnly bool) ([]plan.Approval, error)
+}
+
+// SessionTx keeps conversations and what was said in them.
+type SessionTx interface {
+	InsertSession(s session.Session) error // Exists for a second of that id or name
+	UpdateSession(s session.Session) error // its name and when it was touched
+	Session(id ident.SessionID) (session.Session, error)
+	SessionByName(name string) (session.Session, error)
+	// Sessions lists those of a project ("" for every one), the last touched
+	// first, at most limit (0: all).
+	Sessions(project string, limit int) ([]session.Session, error)
+	// InsertSessionMessage stores the next message of its session; one whose
+	// number is not the next is fault.Conflict.
+	InsertSessionMessage(m session.Message) error
+	// SessionMessages returns the newest messages, at most so many (0: all), in
+	// their order.
+	SessionMessages(id ident.SessionID, newest int) ([]session.Message, error)
+	DeleteSession(id ident.SessionID) error // with its messages, and nothing else
 }
 
 // SettingTx keeps small values by key, such as the current project.

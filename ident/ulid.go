@@ -21,6 +21,7 @@ type (
 	ToolCallID   string
 	HunkID       string
 	CheckpointID string
+	SessionID    string
 	ApprovalID   string
 	ResourceID   string
 	ResultID     string // one run of a validation

@@ -107,7 +107,7 @@ var suffixForm = regexp.MustCompile(`^[0-9A-HJKMNP-TV-Z]{1,26}$`)
 func (t *tx) FindIDs(table, suffix string, limit int) ([]string, error) {
 	tables := map[string]string{
 		"plan": "plans", "decision": "decisions", "approval": "approvals",
-		"checkpoint": "checkpoints", "resource": "resources",
+		"checkpoint": "checkpoints", "resource": "resources", "session": "sessions",
 	}
 	name, ok := tables[table]
 	if !ok {

@@ -23,7 +23,7 @@ type TableCount struct {
 func Tables() []string {
 	return []string{
 		"actions", "actors", "resources", "projects", "project_links", "settings", "plans", "events", "claims",
-		"decisions", "influences", "checkpoints", "calls", "tool_calls", "hunks", "gaps", "validation_results", "approvals", "blobs", "providers", "plan_marks",
+		"decisions", "influences", "checkpoints", "calls", "tool_calls", "hunks", "gaps", "validation_results", "approvals", "blobs", "providers", "plan_marks", "sessions", "session_messages",
 	}
 }
 

@@ -34,6 +34,8 @@ func Run(t *testing.T, open func(t *testing.T) engine.Store) {
 		{"providers", testProviders},
 		{"projects and resources", testProjects},
 		{"settings", testSettings},
+		{"sessions", testSessions},
+		{"messages of a session", testSessionMessages},
 		{"plans", testPlans},
 		{"plan filter", testPlanFilter},
 		{"version lock", testVersion},
