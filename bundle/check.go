@@ -126,7 +126,7 @@ func (c *checker) planRow(p plan.Plan) {
 	if p.Version < 1 || p.Attempt < 1 {
 		c.wrong("the plan has version %d and attempt %d", p.Version, p.Attempt)
 	}
-	c.hashes("the plan", p.Changed, p.Vars)
+	c.hashes("the plan", p.Changed, p.Vars, p.Conversation)
 	for _, b := range p.Bases {
 		c.hashes("a base of the plan", b.Snapshot)
 	}

@@ -32,7 +32,7 @@ func namesOf(h engine.History) names {
 		}
 	}
 	add(n.kept, h.Plan.Changed)
-	add(n.said, h.Plan.Vars)
+	add(n.said, h.Plan.Vars, h.Plan.Conversation)
 	for _, b := range h.Plan.Bases {
 		add(n.kept, b.Snapshot)
 	}

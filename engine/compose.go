@@ -52,6 +52,11 @@ func (r *run) compose(ctx context.Context) (out composed, err error) {
 	if err != nil {
 		return out, err
 	}
+	before, err := r.saidBefore(ctx)
+	if err != nil {
+		return out, err
+	}
+	req.Messages = append(req.Messages, before...)
 	req.Messages = append(req.Messages, actor.Message{Role: actor.User, Pieces: user})
 	talk, err := r.conversation(ctx)
 	if err != nil {

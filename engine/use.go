@@ -32,6 +32,11 @@ type UseInput struct {
 	// Adjust changes the execution actor of this plan alone; nil leaves it.
 	Adjust   func(*actor.Config)
 	Settings Settings
+	// Conversation is what was said before the task, by a person and an actor
+	// in turn: the models of the plan get it before the task. Within, where it
+	// is set, stores more in the transaction that makes the plan.
+	Conversation []actor.Message
+	Within       func(Tx, plan.Plan) error
 }
 
 // Settings is what the person's configuration says about new plans.
@@ -99,12 +104,20 @@ func (e *Engine) Use(ctx context.Context, in UseInput) (plan.Plan, error) {
 	if err := e.Preflight(ctx, p, linked); err != nil {
 		return plan.Plan{}, err
 	}
+	if p.Conversation, err = e.putConversation(ctx, in.Conversation); err != nil {
+		return plan.Plan{}, err
+	}
 	ev := e.event(p.ID, "plan.created", fields{
 		"name": p.Name, "action": a.Name, "project": p.Project, "profile": p.Profile.Name,
 	})
 	err = e.Store.Update(ctx, func(tx Tx) error {
 		if err := tx.InsertPlan(p); err != nil {
 			return err
+		}
+		if in.Within != nil {
+			if err := in.Within(tx, p); err != nil {
+				return err
+			}
 		}
 		return tx.AppendEvent(&ev)
 	})

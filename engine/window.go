@@ -50,9 +50,11 @@ func (t *talk) heaviest(req actor.Request) string {
 			}
 		}
 	}
+	task := len(req.Messages) - 1 - len(t.first)
 	parts := []part{
 		{"the instructions", prompt.Weigh(req.Messages[0])},
-		{"the task", prompt.Weigh(req.Messages[1])},
+		{"what was said before the task", prompt.Weigh(req.Messages[1:task]...)},
+		{"the task", prompt.Weigh(req.Messages[task])},
 		{"what was said since", said},
 		{"the tools", prompt.WeighTools(req.Tools)},
 	}

@@ -59,11 +59,14 @@ type Plan struct {
 	Rebuilding bool    `json:"rebuilding,omitempty"`
 	Inputs     []Input `json:"inputs,omitempty"`
 
-	Action    action.Action     `json:"action"`
-	Args      map[string]string `json:"args"`
-	Prompt    string            `json:"prompt,omitempty"`
-	Strategy  actor.Config      `json:"strategy_actor"`
-	Execution actor.Config      `json:"execution_actor"`
+	Action action.Action     `json:"action"`
+	Args   map[string]string `json:"args"`
+	Prompt string            `json:"prompt,omitempty"`
+	// Conversation is the blob of what was said before the task, as
+	// []actor.Message; "" for a task that begins a conversation.
+	Conversation string       `json:"conversation,omitempty"`
+	Strategy     actor.Config `json:"strategy_actor"`
+	Execution    actor.Config `json:"execution_actor"`
 	// Estimation and Invariant are the actors of those roles, nil where the
 	// action names none.
 	Estimation *actor.Config  `json:"estimation_actor,omitempty"`

@@ -2,16 +2,12 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/cleveragents/agents/a2a"
-	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/engine"
-	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
@@ -74,7 +70,7 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 	if out.Changed, err = f.statsOf(ctx, p, false); err != nil {
 		return out, err
 	}
-	out.Answer, err = f.answer(ctx, p)
+	out.Answer, err = f.Engine.Answer(ctx, p)
 	return out, err
 }
 
@@ -86,38 +82,6 @@ func (f *Facade) statsOf(ctx context.Context, p plan.Plan, imported bool) ([]a2a
 		return []a2a.FileStat{}, nil
 	}
 	return stats(d), err
-}
-
-// answer is what an actor said last in a plan that changes nothing, once it is
-// done; "" in any other.
-func (f *Facade) answer(ctx context.Context, p plan.Plan) (string, error) {
-	done := p.Phase == plan.PhaseApply || p.Phase == plan.PhaseExecute && p.ActorEnd
-	if !p.Action.ReadOnly || !done {
-		return "", nil
-	}
-	var calls []evidence.Call
-	err := f.view(ctx, func(tx engine.Tx) (err error) {
-		calls, err = tx.Calls(p.ID)
-		return err
-	})
-	if err != nil {
-		return "", err
-	}
-	for _, c := range slices.Backward(calls) {
-		if c.Phase != plan.PhaseExecute || !c.Answered() {
-			continue
-		}
-		b, err := f.Engine.Blobs.Get(ctx, c.Message)
-		if err != nil {
-			return "", err
-		}
-		var resp actor.Response
-		if err := json.Unmarshal(b, &resp); err != nil {
-			return "", fault.New(fault.Corrupt, "answer of call %s: %w", c.ID, err)
-		}
-		return strings.ToValidUTF8(resp.Message.Text(), "\uFFFD"), nil
-	}
-	return "", nil
 }
 
 // next is the commands that go on from where the plan is, best first.
