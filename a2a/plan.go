@@ -144,6 +144,9 @@ type PlanOutcome struct {
 	Fault     *FaultView      `json:"fault,omitempty"`     // why it stopped without reaching its goal
 	Changed   []FileStat      `json:"changed,omitempty"`
 	Answer    string          `json:"answer,omitempty"` // what an actor said last in a plan that changes nothing
+	// Session is the conversation that the plan's task was said in, where the
+	// operation was about that.
+	Session *SessionSummary `json:"session,omitempty"`
 }
 
 // FaultView is why a plan stopped.

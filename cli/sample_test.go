@@ -20,6 +20,7 @@ import (
 const (
 	planID     = "01HZX3V5T8Q0PLANAAAA7K3MQX"
 	approvalID = "01HZX3V5T8Q0APPRAAAA9Y2WKB"
+	sessionID  = "01HZX3V5T8Q0SESSAAAA4T7NKE"
 	rootID     = "01HZX3V5T8Q0DECS000000ROOT"
 )
 
@@ -148,6 +149,14 @@ func answers() map[string]any {
 	labelled.Labels = map[string]string{"team": "red", "area": "parser"}
 	archived.Archived = true
 	asked := a2a.PlanOutcome{Plan: summary(plan.PhaseApply, plan.Applied), Answer: "It is rounded in price.go.\nTwice."}
+	talk := a2a.SessionSummary{
+		ID: sessionID, Name: "local/talk", Project: "local/shop", Actor: "builtin/ask-execution", Messages: 3, Open: &stopped.Plan,
+		Created: "2026-03-04T05:06:07Z", Updated: "2026-03-04T05:06:09Z", Next: []string{"agents session resume " + sessionID},
+	}
+	quiet := talk
+	quiet.Open, quiet.Messages, quiet.Next = nil, 2, nil
+	answered := asked
+	answered.Session = &quiet
 	return map[string]any{
 		"action/create": act, "action/list": a2a.ActionsView{Actions: []a2a.ActionView{act}}, "action/show": act, "action/validate": act,
 		"provider/add": place, "provider/show": place, "provider/remove": place,
@@ -195,6 +204,13 @@ func answers() map[string]any {
 			Running: []a2a.RunningPlan{{PlanSummary: summary(plan.PhaseExecute, plan.Running), Holder: "01HZX3V5T8Q0W0RK0000001234"}},
 			Waiting: []a2a.WaitingPlan{{PlanSummary: ready.Plan, Approvals: 1, Next: ready.Next}, {PlanSummary: stopped.Plan, Next: stopped.Next}},
 		},
+		"session/create": quiet, "session/rename": talk, "session/delete": quiet, "session/tell": answered, "session/resume": answered,
+		"session/list":   a2a.SessionsView{Sessions: []a2a.SessionSummary{talk, quiet}},
+		"session/export": a2a.SessionCarryView{Session: quiet}, "session/import": a2a.SessionCarryView{Session: quiet},
+		"session/show": a2a.SessionView{Session: talk, Earlier: 1, Messages: []a2a.SessionMessage{
+			{N: 2, Role: actor.Assistant, Text: "In price.go.\nTwice.", Plan: planID, Imported: true, At: "2026-03-04T05:06:08Z"},
+			{N: 3, Role: actor.User, Text: "Why twice?", Plan: planID, At: "2026-03-04T05:06:09Z"},
+		}},
 		"config/get": limit, "config/list": a2a.ConfigListView{Project: "local/shop", Values: []a2a.ConfigValue{limit}},
 		"config/set": change, "config/unset": change, "config/explain": sampleKey(limit),
 		"config/edit":     a2a.ConfigTextView{Where: "/home/ann/.config/cleveragents/config.toml", Text: "[plan]\n", Hash: "ab12", Changed: true},

@@ -64,21 +64,26 @@ func (f *Facade) usePlan(ctx context.Context, in engine.UseInput, start bool, em
 	if err != nil {
 		return a2a.PlanOutcome{}, err
 	}
-	var made []plan.Event
-	err = f.view(ctx, func(tx engine.Tx) (err error) {
-		made, err = tx.Events(p.ID, 0, 0)
-		return err
-	})
-	if err != nil {
+	if err := f.tellMade(ctx, p.ID, emit); err != nil {
 		return a2a.PlanOutcome{}, err
-	}
-	for _, ev := range made {
-		emit(ev)
 	}
 	if !start {
 		return f.outcome(ctx, p.ID)
 	}
 	return f.carry(ctx, p.ID, "", emit)
+}
+
+// tellMade tells that a new plan is there.
+func (f *Facade) tellMade(ctx context.Context, id ident.PlanID, emit func(plan.Event)) error {
+	var made []plan.Event
+	err := f.view(ctx, func(tx engine.Tx) (err error) {
+		made, err = tx.Events(id, 0, 0)
+		return err
+	})
+	for _, ev := range made {
+		emit(ev)
+	}
+	return err
 }
 
 // carry runs the plan and tells where it got to. When the caller's time ran
