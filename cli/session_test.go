@@ -41,7 +41,7 @@ func TestSessionDeleteAsks(t *testing.T) {
 		if got, _ := w.reqs["session/delete"].(a2a.RefQuery); got.Ref != c.deleted {
 			t.Errorf("%s: deleted %q, want %q", c.name, got.Ref, c.deleted)
 		}
-		if c.exit == 4 && !strings.Contains(w.err.String(), "next: agents session delete "+sessionID+" --yes") {
+		if c.exit == 4 && !strings.Contains(w.err.String(), "agents session delete "+sessionID+" --yes") {
 			t.Errorf("%s: no way on in %s", c.name, &w.err)
 		}
 	}
