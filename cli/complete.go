@@ -122,6 +122,14 @@ func stored(kind string) source {
 			}
 			return out, err
 		}
+	case "session":
+		return func(ctx context.Context, c a2a.Client) (out []candidate, err error) {
+			v, err := a2a.Call(ctx, c, a2a.SessionList(), a2a.SessionListQuery{Limit: mostCandidates}, nil)
+			for _, x := range v.Sessions {
+				out = append(out, candidate{x.Name, plural(x.Messages, "message") + " about " + x.Project})
+			}
+			return out, err
+		}
 	case "action":
 		return func(ctx context.Context, c a2a.Client) (out []candidate, err error) {
 			v, err := a2a.Call(ctx, c, a2a.ActionList(), a2a.ActionListQuery{}, nil)

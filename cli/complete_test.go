@@ -35,6 +35,7 @@ func TestCompletion(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"plan|show|", "AA7K3MQX\tlocal/fix-1 execute/waiting"},
 		{"plan|wait|x|", "AA7K3MQX\t"},
+		{"session|tell|", "local/talk\t3 messages about local/shop"},
 		{"plan|use|lo", "local/fmt\tFormat the code. All of it."},
 		{"run|", "local/fmt\t"},
 		{"actor|show|", "local/coder"},
