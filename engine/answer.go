@@ -12,9 +12,9 @@ import (
 	"github.com/cleveragents/agents/plan"
 )
 
-// Answer is what an actor said last in a plan that changes nothing, once it is
+// AnswerOf is what an actor said last in a plan that changes nothing, once it is
 // done; "" in any other.
-func (e *Engine) Answer(ctx context.Context, p plan.Plan) (string, error) {
+func (e *Engine) AnswerOf(ctx context.Context, p plan.Plan) (string, error) {
 	done := p.Phase == plan.PhaseApply || p.Phase == plan.PhaseExecute && p.ActorEnd
 	if !p.Action.ReadOnly || !done {
 		return "", nil

@@ -144,7 +144,7 @@ func (e *Engine) Pending(ctx context.Context, id ident.SessionID) (*session.Mess
 	if err != nil || p == nil || p.State != plan.Applied {
 		return nil, err
 	}
-	said, err := e.Answer(ctx, *p)
+	said, err := e.AnswerOf(ctx, *p)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 	if out.Changed, err = f.statsOf(ctx, p, false); err != nil {
 		return out, err
 	}
-	out.Answer, err = f.Engine.Answer(ctx, p)
+	out.Answer, err = f.Engine.AnswerOf(ctx, p)
 	return out, err
 }
 
