@@ -8,7 +8,7 @@ import (
 )
 
 // Budget is how many bytes of what was said before the next question sees.
-const Budget = 48 << 10
+const Budget = 32 << 10
 
 // leastCut is how little of a message is worth showing.
 const leastCut = 1 << 10
