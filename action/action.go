@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cleveragents/agents/actor"
 	"github.com/cleveragents/agents/decode"
@@ -65,7 +66,7 @@ const (
 	Boolean ArgType = "boolean"
 )
 
-var argName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var argName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`) })
 
 // Parse reads an action from YAML and checks it whole. Errors carry the file
 // and the line of the key that is wrong.
@@ -127,7 +128,7 @@ func (a Action) checkArgs() ([]string, error) {
 	for i, g := range a.Args {
 		key := []string{"args", strconv.Itoa(i)}
 		switch {
-		case !argName.MatchString(g.Name):
+		case !argName().MatchString(g.Name):
 			return key, fault.New(fault.Invalid, "argument %q: a name is a-z, 0-9 and _, starting with a letter", g.Name)
 		case seen[g.Name]:
 			return key, fault.New(fault.Invalid, "argument %s is declared twice", g.Name)

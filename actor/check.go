@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/tool"
@@ -16,7 +17,7 @@ const (
 	maxID    = 64
 )
 
-var stateKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+var stateKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`) })
 
 func reservedKeys() []string { return []string{KeyVisits, KeyInput, KeyPerson} }
 
@@ -69,7 +70,7 @@ func (k *checker) checkState() ([]string, error) {
 		switch {
 		case slices.Contains(reservedKeys(), name):
 			return []string{"state", name}, k.bad("state.%s is there by itself and cannot be declared", name)
-		case !stateKey.MatchString(name):
+		case !stateKey().MatchString(name):
 			return []string{"state", name}, k.bad("state %q: a key is a-z, 0-9 and _, starting with a letter", name)
 		case key.Reducer != "" && !slices.Contains(Reducers(), key.Reducer):
 			return []string{"state", name, "reducer"}, k.bad("state.%s: no reducer %q", name, key.Reducer).WithHint("there are: %v", Reducers())

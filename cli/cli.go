@@ -17,6 +17,9 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/config"
@@ -104,6 +107,9 @@ type Version struct {
 func Main(ctx context.Context, args []string, env Env) int {
 	a := newApp(env, args)
 	root := newRoot(a)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		a.completes(root) // a walk over all flags: half of the time that a command needs to start
+	}
 	root.SetArgs(args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"text/template"
 	"time"
 
@@ -29,12 +30,14 @@ func newTemplate(command, text string) (picker, error) {
 	return &goTemplate{t}, nil
 }
 
-var templatePlace = regexp.MustCompile(`^template: ` + templateName + `:(\d+)(?::(\d+))?: (?s:(.*))$`)
+var templatePlace = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^template: ` + templateName + `:(\d+)(?::(\d+))?: (?s:(.*))$`)
+})
 
 // templateError takes the place out of a message of package template: the
 // beginning of its line where the message names nothing that stands in it.
 func templateError(text string, err error) (message string, offset int) {
-	m := templatePlace.FindStringSubmatch(err.Error())
+	m := templatePlace().FindStringSubmatch(err.Error())
 	if m == nil {
 		return err.Error(), -1
 	}
@@ -73,7 +76,7 @@ func (g *goTemplate) pick(ctx context.Context, v any, w *gate) error {
 		return out.failed
 	case err != nil:
 		message := err.Error()
-		if m := templatePlace.FindStringSubmatch(message); m != nil {
+		if m := templatePlace().FindStringSubmatch(message); m != nil {
 			message = fmt.Sprintf("line %s: %s", m[1], m[3])
 		}
 		return notForThis("--template", message)

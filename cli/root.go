@@ -68,7 +68,6 @@ changes into your files). Every choice on the way is a recorded decision.`,
 		newDiff(a), newApply(a), newTree(a),
 	)
 	root.AddCommand(legacy()...)
-	a.completes(root)
 	return root
 }
 

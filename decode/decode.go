@@ -18,6 +18,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,7 +28,7 @@ import (
 // MaxBytes is the largest configuration text that is read.
 const MaxBytes = 1 << 20
 
-var lineOf = regexp.MustCompile(`line (\d+): `)
+var lineOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`line (\d+): `) })
 
 // YAML decodes one YAML document into v. File is the name shown in errors.
 // The error is of kind Invalid and starts with file:line.
@@ -74,7 +75,7 @@ func yamlMessage(file string, data []byte, err error) string {
 		lines = te.Errors
 	}
 	for i, l := range lines {
-		m := lineOf.FindStringSubmatchIndex(l)
+		m := lineOf().FindStringSubmatchIndex(l)
 		if m == nil {
 			lines[i] = fmt.Sprintf("%s:%d: %s", file, anchorLine(data, l), l)
 			continue
@@ -88,7 +89,7 @@ func yamlMessage(file string, data []byte, err error) string {
 // anchorLine finds the line for the one message that comes without: an alias
 // that has no anchor.
 func anchorLine(data []byte, message string) int {
-	if m := unknownAnchor.FindStringSubmatch(message); m != nil {
+	if m := unknownAnchor().FindStringSubmatch(message); m != nil {
 		before, _, _ := bytes.Cut(data, []byte("*"+m[1]))
 		return 1 + bytes.Count(before, []byte("\n"))
 	}
@@ -96,16 +97,16 @@ func anchorLine(data []byte, message string) int {
 }
 
 var (
-	unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced$`)
-	wrongType     = regexp.MustCompile("^cannot unmarshal (\\S+)(?: `(.*)`)? into (.+)$")
-	duplicateKey  = regexp.MustCompile(`^mapping key (\S+) already defined at line (\d+)$`)
+	unknownAnchor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown anchor '(.*)' referenced$`) })
+	wrongType     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^cannot unmarshal (\\S+)(?: `(.*)`)? into (.+)$") })
+	duplicateKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^mapping key (\S+) already defined at line (\d+)$`) })
 )
 
 func plainWords(s string) string {
-	if m := duplicateKey.FindStringSubmatch(s); m != nil {
+	if m := duplicateKey().FindStringSubmatch(s); m != nil {
 		return fmt.Sprintf("the key %s is given twice (first on line %s)", m[1], m[2])
 	}
-	if m := wrongType.FindStringSubmatch(s); m != nil {
+	if m := wrongType().FindStringSubmatch(s); m != nil {
 		return fmt.Sprintf("%s is not %s", orQuote(m[2], m[1]), typeWord(m[3]))
 	}
 	return s

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 
@@ -40,13 +41,13 @@ var _ engine.Liveness = (*Workers)(nil)
 
 // holderForm is what a holder's name looks like; names come back from records,
 // so anything else is nobody.
-var holderForm = regexp.MustCompile(`^[A-Za-z0-9]{1,64}-[0-9]{1,10}$`)
+var holderForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]{1,64}-[0-9]{1,10}$`) })
 
 // NewWorkers enrols this process in dir, making it when needed. The id is a
 // fresh ULID; Self is the id and the process number. The caller calls Close.
 func NewWorkers(dir, id string) (*Workers, error) {
 	self := id + "-" + strconv.Itoa(os.Getpid())
-	if !holderForm.MatchString(self) {
+	if !holderForm().MatchString(self) {
 		return nil, fault.New(fault.Internal, "worker id %q: must be letters and digits", id)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -99,7 +100,7 @@ func (w *Workers) Alive(_ context.Context, holder string) bool {
 	if holder == w.self {
 		return true
 	}
-	if !holderForm.MatchString(holder) {
+	if !holderForm().MatchString(holder) {
 		return false
 	}
 	return !w.dead(holder + lockSuffix)

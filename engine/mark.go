@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"regexp"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -36,7 +37,7 @@ func (e *Engine) Rename(ctx context.Context, id ident.PlanID, name string) error
 	return err
 }
 
-var labelKey = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$`)
+var labelKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$`) })
 
 // Limits of labels.
 const (
@@ -79,7 +80,7 @@ func CheckLabels(set map[string]string) error {
 	}
 	for key, value := range set {
 		switch {
-		case !labelKey.MatchString(key):
+		case !labelKey().MatchString(key):
 			return fault.New(fault.Invalid, "%q is no name of a label", key).
 				WithHint("1 to 63 letters, digits, dots, dashes, underscores and slashes, a letter or digit at both ends")
 		case value == "" || len(value) > maxLabelValue || !utf8.ValidString(value):

@@ -6,6 +6,7 @@ package ident
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/cleveragents/agents/fault"
 )
@@ -21,7 +22,7 @@ type Name struct {
 	Base      string
 }
 
-var part = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$`)
+var part = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$`) })
 
 // ParseName parses a name and fills in the namespace "local". It refuses
 // capitals, spaces and empty parts, so that two names are equal exactly when
@@ -30,7 +31,7 @@ func ParseName(s string) (Name, error) {
 	n := Name{Namespace: LocalNamespace, Base: s}
 	rest := s
 	if server, after, ok := strings.Cut(rest, ":"); ok {
-		if !part.MatchString(server) {
+		if !part().MatchString(server) {
 			return Name{}, badName(s, "server", server)
 		}
 		n.Server, rest = server, after
@@ -40,12 +41,12 @@ func ParseName(s string) (Name, error) {
 	}
 	n.Base = rest
 	if ns, base, ok := strings.Cut(rest, "/"); ok {
-		if !part.MatchString(ns) {
+		if !part().MatchString(ns) {
 			return Name{}, badName(s, "namespace", ns)
 		}
 		n.Namespace, n.Base = ns, base
 	}
-	if !part.MatchString(n.Base) {
+	if !part().MatchString(n.Base) {
 		return Name{}, badName(s, "name", n.Base)
 	}
 	return n, nil

@@ -7,13 +7,14 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
 )
 
-var sideName = regexp.MustCompile(`^[a-z][a-z0-9_-]*$`)
+var sideName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]*$`) })
 
 // Keep writes the bytes of one side of a conflict below the plan's own
 // directory and returns the absolute path; a link is kept as a file that holds
@@ -23,7 +24,7 @@ func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f pl
 	if err := errors.Join(checkID(string(id)), checkPath(p)); err != nil {
 		return "", err
 	}
-	if !sideName.MatchString(side) {
+	if !sideName().MatchString(side) {
 		return "", fault.New(fault.Invalid, "%q is not a side of a conflict", side)
 	}
 	if f.Kind != plan.Regular && f.Kind != plan.Symlink {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // table holds every spelling of the known keys, sorted, so that a search walks
@@ -37,13 +38,13 @@ func newTable(keys []Key) *table {
 	return t
 }
 
-var percent = regexp.MustCompile(`%[0-9A-F]{2}`)
+var percent = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[0-9A-F]{2}`) })
 
 // forms returns the spellings of a key.
 func forms(v string) []string {
 	out := []string{v}
 	for _, u := range []string{url.QueryEscape(v), url.PathEscape(v)} {
-		out = append(out, u, percent.ReplaceAllStringFunc(u, strings.ToLower))
+		out = append(out, u, percent().ReplaceAllStringFunc(u, strings.ToLower))
 	}
 	if j, err := json.Marshal(v); err == nil {
 		html := string(j[1 : len(j)-1])

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/engine"
@@ -97,11 +98,11 @@ func detect(dir, asked string) (string, error) {
 	return resource.FSDirectory, nil
 }
 
-var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
+var notName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^a-z0-9._-]+`) })
 
 // nameFrom makes a name of a directory's.
 func nameFrom(base string) string {
-	s := strings.Trim(notName.ReplaceAllString(strings.ToLower(base), "-"), "-._")
+	s := strings.Trim(notName().ReplaceAllString(strings.ToLower(base), "-"), "-._")
 	if len(s) > 60 {
 		s = strings.TrimRight(s[:60], "-._")
 	}
@@ -129,10 +130,10 @@ func freeName(tx engine.Tx, name string, asked bool) (string, error) {
 	}
 }
 
-var numbered = regexp.MustCompile(`^(.*)-(\d+)$`)
+var numbered = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*)-(\d+)$`) })
 
 func bump(s string) string {
-	if m := numbered.FindStringSubmatch(s); m != nil {
+	if m := numbered().FindStringSubmatch(s); m != nil {
 		if n, err := strconv.Atoi(m[2]); err == nil {
 			return m[1] + "-" + strconv.Itoa(n+1)
 		}
