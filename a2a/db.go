@@ -139,7 +139,7 @@ type DBGCView struct {
 	DryRun    bool   `json:"dry_run,omitempty"`
 	Blobs     Freed  `json:"blobs"`      // files
 	Rows      Freed  `json:"rows"`       // blobs in the store; their place is used again
-	RowsLeft  bool   `json:"rows_left"`  // a plan was being run, so they were left alone
+	BlobsLeft bool   `json:"blobs_left"` // a plan was being run, so they were left alone
 	Sandboxes Freed  `json:"sandboxes"`  // of plans that have ended
 	Bases     Freed  `json:"bases"`      // copies of resources that no open plan uses
 	Temp      Freed  `json:"temp_files"` // what crashes left

@@ -22,7 +22,7 @@ func newDBGC(a *app) *cobra.Command {
 		Long: `Remove blobs that no record names, files that crashes left, sandboxes of plans that were
 applied or cancelled, and copies of resources that no open plan uses, when they have been
 unused for longer than --older-than. What a decision, call, hunk, checkpoint, result or
-open plan names stays. Plans may run meanwhile; small blobs wait until none does.`,
+open plan names stays. Plans may run meanwhile; blobs are then left for another time.`,
 		Example:     "  agents db gc --dry-run\n  agents db gc --older-than 24h",
 		Annotations: does(a2a.DBGC().Method),
 		Args:        between(0, 0),
@@ -39,8 +39,8 @@ func (o *dbGC) run(ctx context.Context) error {
 		return err
 	}
 	var warnings []string
-	if v.RowsLeft {
-		warnings = []string{"small blobs were left alone, as a plan is being run"}
+	if v.BlobsLeft {
+		warnings = []string{"blobs were left alone, as a plan is being run"}
 	}
 	o.app.put(output{schema: "agents.db-gc.v1", data: v, warnings: warnings, human: func(p *printer) {
 		head := "freed"

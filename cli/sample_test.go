@@ -181,7 +181,7 @@ func answers() map[string]any {
 		"db/backup":  a2a.DBBackupView{File: "/b/monday.tar", Bytes: 10240, Made: "2026-03-04T05:06:07Z", Schema: 6, Whole: true, Blobs: 12},
 		"db/restore": a2a.DBRestoreView{Backup: a2a.DBBackupView{File: "/b/store.tar", Bytes: 10240, Made: "2026-03-04T05:06:07Z", Schema: 6}, Aside: "/d/before-restore-20260304T050607Z"},
 		"db/migrate": a2a.DBMigrateView{Path: "/d/data.db", Schema: 4, Latest: 6, Steps: []string{"0005_call_nodes", "0006_providers"}, DryRun: true},
-		"db/gc":      a2a.DBGCView{Path: "/d", RowsLeft: true, Blobs: a2a.Freed{Count: 3, Bytes: 4096}, Sandboxes: a2a.Freed{Count: 1, Bytes: 99}},
+		"db/gc":      a2a.DBGCView{Path: "/d", BlobsLeft: true, Blobs: a2a.Freed{Count: 3, Bytes: 4096}, Sandboxes: a2a.Freed{Count: 1, Bytes: 99}},
 		"doctor/run": a2a.DoctorView{Findings: []a2a.Finding{{Name: "store", Level: "ok", Detail: "fine"}, {Name: "jail", Level: "warning", Detail: "no jail", Fix: "install one"}, {Name: "modes", Level: "ok", Detail: "1 file", Fixed: "chmod go-rwx"}}, Bundle: "report.tgz"},
 		"plan/use":   ready, "plan/list": a2a.PlansView{Plans: []a2a.PlanSummary{ready.Plan, done.Plan}}, "plan/show": sampleShow(), "plan/status": stopped,
 		"plan/strategize": ready, "plan/execute": ready, "plan/apply": done, "plan/resume": done, "plan/pause": stopped, "plan/cancel": stopped,

@@ -27,14 +27,17 @@ import (
 // put to commit a step takes less than Least. If the commit came before the rows
 // were read, the blob is marked. If it came after, the touch came after t: the
 // blob is too young, which is looked at under the lock that parts touching from
-// removing. A run keeps what it has put in memory and does not put it twice;
-// therefore t is never after the beginning of a run that is alive.
+// removing.
 //
-// A blob in a row has no age. It is put by the transaction that names it, but
-// for what a run has put before. So rows go only while no process that is alive
-// runs a plan, in one transaction that looks at the claims and the names again;
-// no run can begin or commit meanwhile, and one that begins later puts what it
-// names.
+// One writer does not put what it names: a run keeps in memory what it has read
+// and put, and names it again. So no blob goes while a process that is alive
+// runs a plan; sandboxes, copies and leftovers do. The claims are in the state
+// that was read, so a run that is not in it began after t and knows only what
+// was named then, or what it has put itself.
+//
+// A blob in a row has no age. It is put by the transaction that names it, so
+// rows go in one transaction that looks at the claims and the names again; no
+// run can begin or commit meanwhile.
 //
 // A sandbox goes when its plan has ended, or is not known, and nothing there was
 // changed since t; the copy of a resource when no plan that goes on was forked
@@ -56,7 +59,7 @@ type Options struct {
 type Freed struct {
 	Rows, Files, Temp, Sandboxes, Bases          int
 	RowBytes, FileBytes, SandboxBytes, BaseBytes int64
-	RowsLeft                                     bool // a plan is being run: rows wait
+	BlobsLeft                                    bool // a plan is being run: blobs wait
 	Marked                                       int  // blobs that are named
 	Unused                                       []string
 }
@@ -110,14 +113,10 @@ func (g *collection) read(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		files := g.limit
 		g.live = map[ident.PlanID]bool{}
 		for _, cl := range claims {
 			if g.Alive(ctx, cl.Holder) {
 				g.live[cl.Plan] = true
-				if cl.At.Before(files) {
-					files = cl.At
-				}
 			}
 		}
 		all, err := c.Plans(engine.PlanFilter{})
@@ -131,11 +130,7 @@ func (g *collection) read(ctx context.Context) error {
 		if g.inRow, err = c.BlobRows(); err != nil {
 			return err
 		}
-		if err := g.marked.mark(ctx, c, g.blobs, g.over); err != nil {
-			return err
-		}
-		g.limit = files
-		return nil
+		return g.marked.mark(ctx, c, g.blobs, g.over)
 	})
 }
 
@@ -146,6 +141,10 @@ func (g *collection) over(id ident.PlanID) bool {
 }
 
 func (g *collection) files(ctx context.Context) error {
+	if len(g.live) > 0 {
+		g.BlobsLeft = true
+		return nil
+	}
 	var old []string
 	err := g.blobs.Files(ctx, func(f blob.File) error {
 		if g.marked[f.Hash] || !f.Touched.Before(g.limit) {
@@ -171,7 +170,7 @@ func (g *collection) files(ctx context.Context) error {
 
 func (g *collection) rows(ctx context.Context) error {
 	if len(g.live) > 0 {
-		g.RowsLeft = true
+		g.BlobsLeft = true
 		return nil
 	}
 	unused := 0
@@ -191,7 +190,7 @@ func (g *collection) rows(ctx context.Context) error {
 		}
 		for _, cl := range claims {
 			if g.Alive(ctx, cl.Holder) {
-				g.RowsLeft = true
+				g.BlobsLeft = true
 				return nil
 			}
 		}

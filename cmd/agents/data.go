@@ -149,7 +149,7 @@ func (d data) GC(ctx context.Context, r a2a.DBGCRequest) (a2a.DBGCView, error) {
 		return a2a.DBGCView{}, err
 	}
 	return a2a.DBGCView{
-		Path: d.w.dir, DryRun: r.DryRun, RowsLeft: f.RowsLeft,
+		Path: d.w.dir, DryRun: r.DryRun, BlobsLeft: f.BlobsLeft,
 		Blobs: a2a.Freed{Count: f.Files, Bytes: f.FileBytes}, Rows: a2a.Freed{Count: f.Rows, Bytes: f.RowBytes},
 		Sandboxes: a2a.Freed{Count: f.Sandboxes, Bytes: f.SandboxBytes}, Bases: a2a.Freed{Count: f.Bases, Bytes: f.BaseBytes},
 		Temp: a2a.Freed{Count: f.Temp},
