@@ -4,6 +4,7 @@ package action
 
 import (
 	"math"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -42,9 +43,44 @@ type Action struct {
 	Args              []Arg             `json:"args,omitempty" yaml:"args,omitempty"`
 	Invariants        []string          `json:"invariants,omitempty" yaml:"invariants,omitempty"`
 	Validations       []tool.Validation `json:"validations,omitempty" yaml:"validations,omitempty"`
-	ReadOnly          bool              `json:"read_only,omitempty" yaml:"read_only,omitempty"`
-	State             State             `json:"state" yaml:"state,omitempty"`
+	// ContextFiles are files of the project's root whose text is shown to models
+	// as advice; absent means DefaultContextFiles, [] none.
+	ContextFiles *[]string `json:"context_files,omitzero" yaml:"context_files,omitempty"`
+	ReadOnly     bool      `json:"read_only,omitempty" yaml:"read_only,omitempty"`
+	State        State     `json:"state" yaml:"state,omitempty"`
 }
+
+// DefaultContextFiles are where repositories keep advice for agents.
+func DefaultContextFiles() []string { return []string{"AGENTS.md", "CLAUDE.md"} }
+
+// maxContextFiles bounds the files of ContextFiles.
+const maxContextFiles = 8
+
+// Context returns the files that models are shown, in order.
+func (a Action) Context() []string {
+	if a.ContextFiles == nil {
+		return DefaultContextFiles()
+	}
+	return *a.ContextFiles
+}
+
+func (a Action) checkContext() ([]string, error) {
+	if a.ContextFiles == nil {
+		return nil, nil
+	}
+	key := []string{"context_files"}
+	if len(*a.ContextFiles) > maxContextFiles {
+		return key, fault.New(fault.Invalid, "action %s: %d context_files, at most %d", a.Name, len(*a.ContextFiles), maxContextFiles)
+	}
+	for _, f := range *a.ContextFiles {
+		if !contextFile.MatchString(f) || path.Clean(f) != f || slices.Contains(strings.Split(f, "/"), "..") {
+			return key, fault.New(fault.Invalid, "action %s: context_files: %q is not the plain name of a file below the project's root", a.Name, f)
+		}
+	}
+	return nil, nil
+}
+
+var contextFile = regexp.MustCompile(`^[\pL\pN._][\pL\pN._ /-]{0,199}$`)
 
 // Arg is one typed argument of an action.
 type Arg struct {
@@ -118,6 +154,9 @@ func (a Action) check() (key []string, err error) {
 		}
 	}
 	if key, err := a.checkArgs(); err != nil {
+		return key, err
+	}
+	if key, err := a.checkContext(); err != nil {
 		return key, err
 	}
 	return a.checkValidations()

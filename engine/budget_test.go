@@ -249,7 +249,7 @@ func TestAPromptThatCannotFitPausesThePlan(t *testing.T) {
 			if p.Fault != fault.Exhausted.String() || wr.count() != 0 {
 				t.Errorf("%s after %d requests", p.Fault, wr.count())
 			}
-			contains(t, "reason", p.Reason, "cannot be made small enough", "the task: 82", "the tools: ")
+			contains(t, "reason", p.Reason, "cannot be made small enough", "the task with the advice of the repository: 82", "the tools: ")
 		})
 	}
 }

@@ -26,6 +26,9 @@ func (r *run) stepModel(ctx context.Context) (bool, error) {
 			return stop, err
 		}
 	}
+	if err := r.heed(ctx); err != nil {
+		return false, err
+	}
 	next, err := r.compose(ctx)
 	if err != nil {
 		return false, err

@@ -127,10 +127,11 @@ func (r *run) systemPieces(w actor.Model) []actor.Piece {
 
 func (r *run) userPieces(ctx context.Context) ([]actor.Piece, error) {
 	a := r.p.Action
-	ps := []actor.Piece{
+	ps := r.advicePieces()
+	ps = append(ps, []actor.Piece{
 		{Slot: "action", Origin: "action:" + a.Name + "#description", Reason: "the task", Text: "Task: " + a.Description + "\n"},
 		{Slot: "action", Origin: "action:" + a.Name + "#definition_of_done", Reason: "the task", Text: "Done means: " + a.DefinitionOfDone + "\n"},
-	}
+	}...)
 	if r.p.Prompt != "" {
 		ps = append(ps, actor.Piece{Slot: "action", Origin: "plan:" + string(r.p.ID) + "#prompt", Reason: "said by the person at plan use", Text: "In detail: " + r.p.Prompt + "\n"})
 	}

@@ -287,6 +287,9 @@ type Sandbox interface {
 	Restore(ctx context.Context, want plan.ChangeSet) error
 	// Base returns the state of a path in the base.
 	Base(ctx context.Context, r ident.ResourceID, path string) (plan.FileState, error)
+	// BaseFile returns the bytes of a regular file in the base. What is not one
+	// is fault.NotFound, one of more than limit bytes fault.Exhausted.
+	BaseFile(ctx context.Context, r ident.ResourceID, path string, limit int) ([]byte, error)
 }
 
 // Changes is the outcome of one comparison.

@@ -37,6 +37,7 @@ type run struct {
 	cached    int
 	answers   map[string]actor.Response // decoded, by the blob; read only
 	turns     map[ident.CallID]*turn    // of the conversation, as composed
+	advice    *[]advice                 // of the repository, once it was read
 	due       map[string][]byte         // blobs to be stored before the next commit
 	dueSize   int
 	requests  evidence.Tracker // what was sent last

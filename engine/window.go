@@ -54,7 +54,7 @@ func (t *talk) heaviest(req actor.Request) string {
 	parts := []part{
 		{"the instructions", prompt.Weigh(req.Messages[0])},
 		{"what was said before the task", prompt.Weigh(req.Messages[1:task]...)},
-		{"the task", prompt.Weigh(req.Messages[task])},
+		{"the task with the advice of the repository", prompt.Weigh(req.Messages[task])},
 		{"what was said since", said},
 		{"the tools", prompt.WeighTools(req.Tools)},
 	}

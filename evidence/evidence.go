@@ -129,6 +129,7 @@ const (
 	GapUntracked GapKind = "untracked_write"
 	GapTruncated GapKind = "truncated"
 	GapOther     GapKind = "special_file" // a FIFO, device or socket in the sandbox
+	GapContext   GapKind = "context_file" // advice of the repository that is not shown to models
 	GapIgnored   GapKind = "ignored_path" // changed, but ignored by the resource's own rules
 )
 

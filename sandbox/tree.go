@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,6 +62,29 @@ func (s *Sandbox) Base(_ context.Context, r ident.ResourceID, path string) (plan
 		return plan.FileState{}, err
 	}
 	return p.index[path].state(), nil
+}
+
+// BaseFile returns the bytes of a regular file in the snapshot of the resource.
+func (s *Sandbox) BaseFile(ctx context.Context, r ident.ResourceID, path string, limit int) (_ []byte, err error) {
+	p, err := s.part(r)
+	if err != nil {
+		return nil, err
+	}
+	e := p.index[path]
+	switch {
+	case e == nil || e.kind != isFile:
+		return nil, fault.New(fault.NotFound, "%s is not a file in the snapshot", path)
+	case e.size > int64(limit):
+		return nil, fault.New(fault.Exhausted, "%s has %d bytes, at most %d are read", path, e.size, limit)
+	}
+	b, err := s.t.openBase(ctx, r, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, b.close()) }()
+	var out bytes.Buffer
+	err = b.copyTo(ctx, e, &out, make([]byte, 32<<10))
+	return out.Bytes(), err
 }
 
 func (s *Sandbox) part(r ident.ResourceID) (*part, error) {

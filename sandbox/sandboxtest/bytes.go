@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
@@ -120,12 +121,22 @@ func liveEdits(t *testing.T, b Backend) {
 	f, err := s.Base(context.Background(), res, "a")
 	must(t, err)
 	diff(t, "size in the base", int64(4), f.Size)
+	baseFile(t, s, "a", "one\n")
 
 	// A new snapshot sees the edits; the old one still can be forked.
 	next, err := b.Sandboxes.Snapshot(context.Background(), r)
 	must(t, err)
 	if next.Snapshot == bases[0].Snapshot {
 		t.Fatal("an edit did not change the snapshot")
+	}
+	baseFile(t, s, "a", "one\n") // its bytes went from the base into the store
+	if _, err := s.BaseFile(context.Background(), res, "a", 3); !fault.Is(err, fault.Exhausted) {
+		t.Errorf("a file over the limit: got %v, want Exhausted", err)
+	}
+	for _, name := range []string{"c", "none"} {
+		if _, err := s.BaseFile(context.Background(), res, name, 100); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s: got %v, want NotFound", name, err)
+		}
 	}
 	other, err := b.Sandboxes.Open(context.Background(), "OTHERPLAN", []plan.Base{next})
 	must(t, err)
@@ -160,6 +171,13 @@ func oldSnapshots(t *testing.T, b Backend) {
 		must(t, err)
 		diff(t, "snapshot "+string(rune('0'+i)), wants[i], tree(t, s.Dir()))
 	}
+}
+
+func baseFile(t *testing.T, s engine.Sandbox, name, want string) {
+	t.Helper()
+	got, err := s.BaseFile(context.Background(), res, name, len(want))
+	must(t, err)
+	diff(t, "bytes in the base", want, string(got))
 }
 
 func severalResources(t *testing.T, b Backend) {
