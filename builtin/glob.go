@@ -65,8 +65,14 @@ func glob(ctx context.Context, w *look, a globArgs) (tool.Result, error) {
 	for ; n < len(found) && n < maxListed && out.Len() < maxOutput; n++ {
 		out.WriteString(show(found[n]) + "\n")
 	}
+	var all []byte
 	if n < len(found) {
-		fmt.Fprintf(&out, "[%d of %d paths; narrow the pattern to see others]\n", n, len(found))
+		at := out.Len()
+		all = append(all, out.String()...)
+		for _, p := range found[n:] {
+			all = append(all, show(p)+"\n"...)
+		}
+		fmt.Fprintf(&out, "[%d of %d paths; narrow the pattern, or see the others with page, hash=%s offset=%d]\n", n, len(found), hash(all), at)
 	}
 	if len(found) == 0 {
 		out.WriteString("[no file matches]\n")
@@ -74,7 +80,7 @@ func glob(ctx context.Context, w *look, a globArgs) (tool.Result, error) {
 	if pass.cut != "" {
 		fmt.Fprintf(&out, "[%s]\n", pass.cut)
 	}
-	return done(out.String())
+	return tool.Result{Status: tool.OK, Output: out.String(), Spill: all}, nil
 }
 
 func checkGlob(pattern string) error {

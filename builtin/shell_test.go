@@ -229,3 +229,32 @@ func TestTimesOfTheShellTool(t *testing.T) {
 		}
 	}
 }
+
+// The paths that a search does not show can be seen with page.
+func TestPathsBeyondTheListArePaged(t *testing.T) {
+	files := map[string]string{}
+	for i := range maxListed + 5 {
+		files[fmt.Sprintf("f%05d", i)] = ""
+	}
+	b := newBench(t, files)
+	res := b.call("glob", args{"pattern": "f*"})
+	b.in.Page = func(h string) ([]byte, error) {
+		if h != hash(res.Spill) {
+			return nil, fault.New(fault.NotFound, "no output %s", h)
+		}
+		return res.Spill, nil
+	}
+	marker := res.Output[strings.Index(res.Output, "["):]
+	var shown, all, offset int
+	var h string
+	if _, err := fmt.Sscanf(marker, "[%d of %d paths; narrow the pattern, or see the others with page, hash=%64s offset=%d]", &shown, &all, &h, &offset); err != nil || shown != maxListed || all != len(files) {
+		t.Fatalf("%q: %v", marker, err)
+	}
+	rest := b.must("page", args{"hash": h, "offset": offset})
+	if !strings.HasPrefix(rest, "f01000\nf01001\n") || !strings.Contains(rest, "f01004\n") {
+		t.Errorf("the rest is %q", rest)
+	}
+	if few := b.call("glob", args{"pattern": "f0000*"}); few.Spill != nil {
+		t.Error("a whole list was kept")
+	}
+}
