@@ -41,7 +41,7 @@ type app struct {
 type globals struct {
 	format, dataDir, configFile, cwd, color, project string
 	jq, template, logLevel, logFile                  string
-	noColor, yes, noInput, wait, quiet, wide         bool
+	noColor, yes, noInput, wait, noWait, quiet, wide bool
 	verbose                                          int
 	timeout                                          time.Duration
 }
@@ -80,7 +80,8 @@ func (a *app) bind(root *cobra.Command) {
 	f.StringVar(&g.configFile, "config-file", "", "read your configuration from this file")
 	f.BoolVarP(&g.yes, "yes", "y", false, "answer questions with yes; approvals stay with a person")
 	f.BoolVar(&g.noInput, "no-input", false, "never ask; a tool that needs approval is refused (default: true without a terminal)")
-	f.BoolVar(&g.wait, "wait", false, "let the new plan go on as far as its profile allows")
+	f.BoolVar(&g.wait, "wait", false, "let the new plan go on as far as its profile allows (what run does)")
+	f.BoolVar(&g.noWait, "no-wait", false, "only make and store the plan and say how it goes on; same as --wait=false")
 	f.DurationVar(&g.timeout, "timeout", 0, "pause the plan or give up after this time, such as 10m; exit 124")
 	f.BoolVar(&g.wide, "wide", false, "wrap nothing, leave nothing out, show whole ids")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no suggestions")
@@ -140,7 +141,19 @@ func (a *app) settle(cmd *cobra.Command) error {
 }
 
 // limitedFlags are the global flags that mean something to some commands only.
-func limitedFlags() []string { return []string{"project", "wait", "wide"} }
+func limitedFlags() []string { return []string{"project", "wait", "no-wait", "wide"} }
+
+// waits reports whether a plan that was made is carried on at once.
+func (a *app) waits(cmd *cobra.Command, usual bool) (bool, error) {
+	set := cmd.Flags().Changed("wait")
+	switch {
+	case set && a.flags.noWait && a.flags.wait:
+		return false, usage(cmd.CommandPath(), "give either --wait or --no-wait")
+	case set:
+		return a.flags.wait, nil
+	}
+	return usual && !a.flags.noWait, nil
+}
 
 func (a *app) settleFormat(command string) error {
 	text := a.flags.format

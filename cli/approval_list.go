@@ -24,7 +24,7 @@ func approvalColumns() []column[plan.Approval] {
 		{name: "plan", value: func(x row) any { return id(x.Plan) }},
 		{name: "kind", value: func(x row) any { return string(x.Kind) }},
 		{name: "state", value: func(x row) any { return string(x.State) }, draw: func(p *printer, x row) any { return approvalState(p, x.State) }},
-		{name: "created", value: func(x row) any { return x.Created.UTC().Format(time.RFC3339) }, when: onWide},
+		{name: "created", value: func(x row) any { return x.Created.UTC().Format(time.RFC3339) }, when: onTerminal, spare: true, draw: func(p *printer, x row) any { return p.when(x.Created) }},
 		{name: "summary", value: func(x row) any { return x.Summary + choices(x.Choices) }},
 	}
 }

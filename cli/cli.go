@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,6 +41,8 @@ type Env struct {
 	StdinTTY, StdoutTTY, StderrTTY bool
 	Width                          int // columns of the terminal; 0 means 80
 
+	// Now is the clock; nil says that moments are shown as they are.
+	Now      func() time.Time
 	Getenv   func(string) string
 	Getwd    func() (string, error)
 	ReadFile func(path string) ([]byte, error) // regular files; may stop after decode.MaxBytes+1

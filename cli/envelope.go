@@ -111,6 +111,9 @@ func (a *app) writeResult(ctx context.Context, err error) error {
 // a table where there is one.
 func (a *app) printer() *printer {
 	p := &printer{format: a.format, wide: a.flags.wide, all: a.flags.wide || a.flags.verbose > 0, styles: styles{on: a.format == Rich && a.color(a.env.StdoutTTY)}}
+	if a.env.Now != nil {
+		p.now = a.env.Now()
+	}
 	if !a.flags.wide && (a.format == Rich || a.format == Table && a.env.StdoutTTY) {
 		p.width = a.width()
 	}

@@ -19,11 +19,19 @@ type column[T any] struct {
 	value func(T) any           // a text, id, int, int64, float64 or bool
 	draw  func(*printer, T) any // how people see it; nil is the value
 	when  func(p *printer) bool // whether people see it; nil is always
+	// spare columns go where the terminal is too narrow. One that tells things
+	// apart goes only where its value is the same in all rows.
+	spare, apart bool
+	// note is a last column that goes below its row where it does not fit beside.
+	note bool
 }
 
 // onWide shows a column with --wide only; never is for --sort and --filter only.
 func onWide(p *printer) bool { return p.wide }
-func never(*printer) bool    { return false }
+
+// onTerminal shows a column in rich, too.
+func onTerminal(p *printer) bool { return p.wide || p.format == Rich }
+func never(*printer) bool        { return false }
 
 // id is the value of a column that holds an id: --filter takes its short form
 // too.
@@ -177,16 +185,51 @@ func compare(a, b any) int {
 	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
 }
 
-// table draws the rows.
+// table draws the rows. Where they do not fit the terminal, columns that can be
+// spared go, the last of them first.
 func (l *list[T]) table(p *printer, rows []T) {
-	var header []string
 	var shown []column[T]
 	for _, c := range l.columns {
 		if c.when == nil || c.when(p) {
-			header, shown = append(header, c.name), append(shown, c)
+			shown = append(shown, c)
 		}
 	}
-	var out [][]any
+	header, cells := drawn(p, shown, rows)
+	note := shown[len(shown)-1].note
+	for i := len(shown) - 1; i >= 0 && p.format != Plain && !p.fits(header, cells, beside(shown), wordsWidth); i-- {
+		if shown[i].spare && (!shown[i].apart || same(shown[i], rows)) {
+			shown = slices.Delete(shown, i, i+1)
+			header, cells = drawn(p, shown, rows)
+		}
+	}
+	if note {
+		p.noted(header, cells)
+		return
+	}
+	p.rows(header, cells)
+}
+
+// wordsWidth is how much room a column of sentences wants at least.
+const wordsWidth = 40
+
+// beside is how many columns stand beside each other.
+func beside[T any](shown []column[T]) int {
+	if shown[len(shown)-1].note {
+		return len(shown) - 1
+	}
+	return len(shown)
+}
+
+// same reports whether a column has one value in all rows.
+func same[T any](c column[T], rows []T) bool {
+	return !slices.ContainsFunc(rows, func(r T) bool { return c.value(r) != c.value(rows[0]) })
+}
+
+// drawn is the text of the columns.
+func drawn[T any](p *printer, shown []column[T], rows []T) (header []string, out [][]any) {
+	for _, c := range shown {
+		header = append(header, c.name)
+	}
 	for _, r := range rows {
 		var cells []any
 		for _, c := range shown {
@@ -201,7 +244,7 @@ func (l *list[T]) table(p *printer, rows []T) {
 		}
 		out = append(out, cells)
 	}
-	p.rows(header, out)
+	return header, out
 }
 
 // id is an id as people see it: its end, or the whole of it with --wide.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 const (
@@ -50,6 +51,20 @@ func like(word string, c *cobra.Command) bool {
 		return len(word) > farthest && distance(word, name) <= farthest ||
 			len(word) >= leastHead && strings.HasPrefix(name, word)
 	})
+}
+
+// flagError is the error for a flag that cannot be read, with the flags that are
+// spelled like one that there is not.
+func flagError(cmd *cobra.Command, err error) error {
+	var near []string
+	if word, unknown := strings.CutPrefix(err.Error(), "unknown flag: --"); unknown {
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && len(word) > farthest && distance(word, f.Name) <= farthest {
+				near = append(near, "--"+f.Name)
+			}
+		})
+	}
+	return usage(cmd.CommandPath(), "%w%s", err, didYouMean(near))
 }
 
 // didYouMean is the end of a message that suggests; "" for nothing near.

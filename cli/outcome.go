@@ -112,7 +112,7 @@ func kindNamed(name string) fault.Kind {
 // outcomeOutput is where a plan is now.
 func outcomeOutput(o a2a.PlanOutcome) output {
 	return output{schema: "agents.plan-outcome.v1", data: o, next: o.Next, human: func(p *printer) {
-		p.printf("%s %s %s %s", p.bold(o.Plan.Name), p.dim(shortID(o.Plan.ID)), stateWord(p.styles, o.Plan.Status), heldWord(o.Plan.Held))
+		p.printf("%s %s %s %s", p.bold(o.Plan.Name), p.dim(p.short(string(o.Plan.ID))), stateWord(p.styles, o.Plan.Status), heldWord(o.Plan.Held))
 		if o.Fault != nil {
 			p.field("stopped", o.Fault.Message)
 			p.block("output", o.Fault.Output)
@@ -120,7 +120,7 @@ func outcomeOutput(o a2a.PlanOutcome) output {
 			p.field("reason", o.Plan.Reason)
 		}
 		for _, a := range o.Approvals {
-			p.field("approval", shortID(a.ID)+" "+a.Summary)
+			p.field("approval", p.short(string(a.ID))+" "+a.Summary)
 		}
 		fileStats(p, o.Changed)
 		p.block("answer", o.Answer)

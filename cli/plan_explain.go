@@ -39,9 +39,9 @@ func (o *planExplain) run(ctx context.Context, ref string) error {
 
 func drawExplain(p *printer, v a2a.ExplainView) {
 	drawDecision(p, v.Decision)
-	p.field("plan", v.Plan.Name+" "+shortID(v.Plan.ID))
+	p.field("plan", v.Plan.Name+" "+p.short(string(v.Plan.ID)))
 	if c := v.Call; c != nil {
-		p.field("model call", fmt.Sprintf("%s, turn %d, %s/%s", shortID(c.ID), c.Turn, c.Provider, c.Model))
+		p.field("model call", fmt.Sprintf("%s, turn %d, %s/%s", p.short(string(c.ID)), c.Turn, c.Provider, c.Model))
 	}
 	related(p, "upstream", v.Upstream)
 	related(p, "downstream impact", v.Downstream)
@@ -118,7 +118,7 @@ func related(p *printer, title string, ds []plan.Decision) {
 	}
 	p.printf("%s", p.dim(title+":"))
 	for _, d := range ds {
-		p.printf("  %s", decisionLine(p.styles, d))
+		p.printf("  %s", decisionLine(p, d))
 	}
 }
 

@@ -57,7 +57,7 @@ func (o *planExport) run(ctx context.Context) error {
 	}
 	v.File = o.file
 	out := output{schema: "agents.plan-export.v1", data: v, human: func(p *printer) {
-		p.printf("%s %s", p.bold(v.Plan.Name), p.dim(shortID(v.Plan.ID)))
+		p.printf("%s %s", p.bold(v.Plan.Name), p.dim(p.short(string(v.Plan.ID))))
 		p.field("file", v.File)
 		p.field("rows", v.Rows)
 		if v.Artifacts {

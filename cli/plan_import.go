@@ -42,7 +42,7 @@ func (o *planImport) run(ctx context.Context, file string) error {
 	}
 	next := []string{"agents plan show " + string(v.Plan.ID), "agents plan tree " + string(v.Plan.ID)}
 	o.app.put(output{schema: "agents.plan-import.v1", data: v, next: next, human: func(p *printer) {
-		p.printf("%s %s %s", p.bold(v.Plan.Name), p.dim(shortID(v.Plan.ID)), stateWord(p.styles, v.Plan.Status))
+		p.printf("%s %s %s", p.bold(v.Plan.Name), p.dim(p.short(string(v.Plan.ID))), stateWord(p.styles, v.Plan.Status))
 		p.field("made in", v.Project)
 		p.field("rows", v.Rows)
 		p.field("artifacts", v.Blobs)

@@ -21,7 +21,7 @@ func planColumns() []column[a2a.PlanSummary] {
 	return []column[row]{
 		{name: "id", value: func(x row) any { return id(x.ID) }},
 		{name: "name", value: func(x row) any { return x.Name }},
-		{name: "project", value: func(x row) any { return x.Project }},
+		{name: "project", value: func(x row) any { return x.Project }, spare: true, apart: true},
 		{name: "action", value: func(x row) any { return x.Action }},
 		{name: "phase", value: func(x row) any { return string(x.Phase) }, when: never},
 		{
@@ -30,10 +30,13 @@ func planColumns() []column[a2a.PlanSummary] {
 		},
 		{name: "profile", value: func(x row) any { return x.Profile }, when: onWide},
 		{name: "attempt", value: func(x row) any { return x.Attempt }, when: onWide},
-		{name: "created", value: func(x row) any { return x.Created }, when: onWide},
 		{name: "held", value: func(x row) any { return x.Held }, when: onWide},
 		{name: "archived", value: func(x row) any { return x.Archived }, when: never},
-		{name: "reason", value: func(x row) any { return x.Reason }},
+		{
+			name: "created", value: func(x row) any { return x.Created }, when: onTerminal, spare: true,
+			draw: func(p *printer, x row) any { return p.when(moment(x.Created)) },
+		},
+		{name: "reason", value: func(x row) any { return x.Reason }, note: true},
 	}
 }
 

@@ -46,7 +46,7 @@ func (o *planPrompt) run(ctx context.Context) error {
 		return err
 	}
 	o.app.put(output{schema: "agents.plan-prompt.v1", data: v, next: v.Next, human: func(p *printer) {
-		p.printf("%s %s %s %s", p.bold(v.Plan.Name), p.dim(shortID(v.Plan.ID)), stateWord(p.styles, v.Plan.Status), heldWord(v.Plan.Held))
+		p.printf("%s %s %s %s", p.bold(v.Plan.Name), p.dim(p.short(string(v.Plan.ID))), stateWord(p.styles, v.Plan.Status), heldWord(v.Plan.Held))
 		p.field("messages", plural(v.Messages, "message")+" to be delivered")
 	}})
 	return nil

@@ -41,7 +41,7 @@ func (o *planRename) run(ctx context.Context) error {
 // summaryOutput is a plan in a few lines.
 func summaryOutput(v a2a.PlanSummary) output {
 	return output{schema: "agents.plan-summary.v1", data: v, human: func(p *printer) {
-		p.printf("%s %s %s %s", p.bold(v.Name), p.dim(shortID(v.ID)), stateWord(p.styles, v.Status), heldWord(v.Held))
+		p.printf("%s %s %s %s", p.bold(v.Name), p.dim(p.short(string(v.ID))), stateWord(p.styles, v.Status), heldWord(v.Held))
 		p.field("labels", labelWords(v.Labels))
 		if v.Archived {
 			p.field("archived", "yes")

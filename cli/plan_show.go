@@ -61,6 +61,8 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	}
 	p.field("profile", x.Profile.Name+" (set by "+x.ProfileBy+")")
 	p.field("attempt", x.Attempt)
+	p.field("made", p.when(x.Created))
+	p.field("touched", p.when(x.Updated))
 	if v.Imported {
 		p.field("imported", "history of another place")
 	}
@@ -70,7 +72,7 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	p.field("checkpoints", len(v.Checkpoints))
 	p.field("model calls", fmt.Sprintf("%d, %d tokens in, %d out, %s", len(v.Calls), v.Usage.Input, v.Usage.Output, costOf(v)))
 	for _, a := range v.Approvals {
-		p.field("approval", shortID(a.ID)+" "+string(a.State)+": "+a.Summary)
+		p.field("approval", p.short(string(a.ID))+" "+string(a.State)+": "+a.Summary)
 	}
 	found := 0
 	for _, g := range v.Gaps {
@@ -92,7 +94,7 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 		p.printf("")
 		var rows [][]any
 		for _, c := range v.Checkpoints {
-			rows = append(rows, []any{p.bold(shortID(c.ID)), shortID(c.Decision), c.Files, c.Created.UTC().Format(timeForm)})
+			rows = append(rows, []any{p.bold(p.short(string(c.ID))), p.short(string(c.Decision)), c.Files, p.when(c.Created)})
 		}
 		p.rows([]string{"checkpoint", "decision", "files", "made"}, rows)
 	}
@@ -100,14 +102,11 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 		p.printf("")
 		var rows [][]any
 		for _, c := range v.Calls {
-			rows = append(rows, []any{shortID(c.ID), string(c.Phase), c.Turn, c.Provider + "/" + c.Model, c.Usage.Input, c.Usage.Output, price(c)})
+			rows = append(rows, []any{p.short(string(c.ID)), string(c.Phase), c.Turn, c.Provider + "/" + c.Model, c.Usage.Input, c.Usage.Output, price(c)})
 		}
 		p.rows([]string{"call", "phase", "turn", "model", "in", "out", "cost"}, rows)
 	}
 }
-
-// timeForm is how people are shown a moment.
-const timeForm = "2006-01-02 15:04:05Z"
 
 func results(p *printer, all []evidence.ValidationResult) {
 	var rows [][]any

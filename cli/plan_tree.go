@@ -56,7 +56,7 @@ func (o *planTree) run(ctx context.Context, ref string) error {
 	}
 	v.Roots = o.prune(v.Roots, 1)
 	o.app.put(output{schema: "agents.decision-tree.v1", data: v, human: func(p *printer) {
-		p.printf("%s %s %s", p.bold(v.Plan.Name), p.dim(shortID(v.Plan.ID)), stateWord(p.styles, v.Plan.Status))
+		p.printf("%s %s %s", p.bold(v.Plan.Name), p.dim(p.short(string(v.Plan.ID))), stateWord(p.styles, v.Plan.Status))
 		drawTree(p, v.Roots, "")
 	}})
 	return nil
@@ -91,22 +91,22 @@ func drawTree(p *printer, nodes []*plan.Tree, indent string) {
 		if len(n.Children) > 0 {
 			under = indent + below + "│  "
 		}
-		p.flow(string(p.dim(safe(indent+branch))), string(p.dim(safe(under))), string(decisionLine(p.styles, n.Decision)))
+		p.flow(string(p.dim(safe(indent+branch))), string(p.dim(safe(under))), string(decisionLine(p, n.Decision)))
 		drawTree(p, n.Children, indent+below)
 	}
 }
 
 // decisionLine is a decision in one line.
-func decisionLine(st styles, d plan.Decision) safe {
-	parts := []safe{st.dim(shortID(d.ID)), st.note(string(d.Type)), toSafe(d.Question), "→", st.bold(d.Chosen)}
+func decisionLine(p *printer, d plan.Decision) safe {
+	parts := []safe{p.dim(p.short(string(d.ID))), p.note(string(d.Type)), toSafe(d.Question), "→", p.bold(d.Chosen)}
 	if n := len(d.Alternatives); n > 0 {
-		parts = append(parts, st.dim("("+plural(n, "alternative")+")"))
+		parts = append(parts, p.dim("("+plural(n, "alternative")+")"))
 	}
 	if d.Implicit {
-		parts = append(parts, st.warn("[implicit]"))
+		parts = append(parts, p.warn("[implicit]"))
 	}
 	if d.Superseded != "" {
-		parts = append(parts, st.warn("[superseded by "+shortID(d.Superseded)+"]"))
+		parts = append(parts, p.warn("[superseded by "+p.short(string(d.Superseded))+"]"))
 	}
 	words := make([]string, len(parts))
 	for i, w := range parts {

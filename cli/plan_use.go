@@ -25,13 +25,16 @@ func newPlanUse(a *app) *cobra.Command {
 are copied into the plan and stay as they are now. With --wait the plan goes on at
 once, as far as its profile allows.`,
 		Example:     "  agents plan use fix-tests --arg package=./store\n  agents plan use builtin/command --arg command='gofmt -w .' --wait",
-		Annotations: using(does(a2a.PlanUse().Method), "project", "wait"),
+		Annotations: using(does(a2a.PlanUse().Method), "project", "wait", "no-wait"),
 		Args:        between(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.fill(cmd.CommandPath(), args[0]); err != nil {
 				return err
 			}
-			o.req.Start = a.flags.wait
+			var err error
+			if o.req.Start, err = a.waits(cmd, false); err != nil {
+				return err
+			}
 			return follow(cmd.Context(), a, a2a.PlanUse(), o.req, toStop)
 		},
 	}

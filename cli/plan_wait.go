@@ -74,7 +74,7 @@ func (o *planWait) run(ctx context.Context) error {
 		var rows [][]any
 		for _, w := range v.Plans {
 			x := w.Outcome.Plan
-			rows = append(rows, []any{p.bold(shortID(x.ID)), x.Name, stateWord(p.styles, x.Status), x.Reason})
+			rows = append(rows, []any{p.bold(p.short(string(x.ID))), x.Name, stateWord(p.styles, x.Status), x.Reason})
 		}
 		p.rows([]string{"id", "name", "state", "reason"}, rows)
 	}})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"charm.land/lipgloss/v2"
 )
@@ -14,10 +15,11 @@ import (
 type printer struct {
 	bytes.Buffer
 	styles
-	format Format // Rich, Plain or Table
-	width  int    // lines are wrapped at; 0 is nowhere
-	wide   bool   // whole ids and the columns that are seldom wanted
-	all    bool   // long lists and long cells are shown whole
+	format Format    // Rich, Plain or Table
+	width  int       // lines are wrapped at; 0 is nowhere
+	wide   bool      // whole ids and the columns that are seldom wanted
+	all    bool      // long lists and long cells are shown whole
+	now    time.Time // zero: moments are shown as they are
 }
 
 // printf writes one line and wraps it. Only %s, %v and number verbs make sense:
@@ -111,6 +113,54 @@ func (p *printer) moreFiles(n int) {
 	if n > 0 {
 		p.printf("%s", p.dim(fmt.Sprintf("… and %s (-v or --wide shows all)", plural(n, "more file"))))
 	}
+}
+
+// short is an id beside a name: its end, or with --wide all of it.
+func (p *printer) short(id string) string {
+	if p.wide {
+		return id
+	}
+	return shortID(id)
+}
+
+// timeForm is how people are shown a moment.
+const timeForm = "2006-01-02 15:04:05Z"
+
+// when is a moment as it is shown: how long ago on a terminal.
+func (p *printer) when(t time.Time) string {
+	if p.format != Rich || p.wide || p.now.IsZero() || t.IsZero() {
+		if t.IsZero() {
+			return ""
+		}
+		return t.UTC().Format(timeForm)
+	}
+	return ago(p.now.Sub(t))
+}
+
+// ago is a length of time for people.
+func ago(d time.Duration) string {
+	switch {
+	case d < -time.Minute:
+		return "later" // the clock went back
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	case d < 60*24*time.Hour:
+		return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+	}
+	return fmt.Sprintf("%d months ago", int(d.Hours()/24/30))
+}
+
+// moment reads a moment of an answer; one that is none is the zero time.
+func moment(text string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }
 
 // shortID returns the end of a ULID, which is what tells ids apart and is

@@ -49,9 +49,7 @@ changes into your files). Every choice on the way is a recorded decision.`,
 	}
 	root.Flags().BoolVar(&version, "version", false, "show the version")
 	a.bind(root)
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(cmd.CommandPath(), "%w", err)
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { a.lost = a.helpFlag(cmd) })
 	root.SetHelpCommand(newHelp(a))
 	root.AddCommand(newInit(a), newRun(a), newDemo(a), newDoctor(a), newStatus(a), newUsage(a), newVersion(a), newCompletion(a),

@@ -48,12 +48,12 @@ func (o *statusCmd) draw(p *printer, v a2a.StatusView) {
 	p.field("spent today", fmt.Sprintf("%s, %s, %s", dollars(t.Cost), plural(int(t.Calls), "model call"), plural(int(t.ToolCalls), "tool call")))
 	p.field("running", len(v.Running))
 	for _, r := range v.Running[:min(len(v.Running), maxShown)] {
-		p.printf("  %s %s %s %s", p.bold(shortID(r.ID)), r.Name, stateWord(p.styles, r.Status), p.dim("by "+r.Holder))
+		p.printf("  %s %s %s %s", p.bold(p.short(string(r.ID))), r.Name, stateWord(p.styles, r.Status), p.dim("by "+r.Holder))
 	}
 	p.more(len(v.Running)-maxShown, "agents plan list --state running")
 	p.field("waiting", len(v.Waiting)+v.More)
 	for _, w := range v.Waiting[:min(len(v.Waiting), maxShown)] {
-		p.printf("  %s %s %s %s", p.bold(shortID(w.ID)), w.Name, stateWord(p.styles, w.Status), w.Reason)
+		p.printf("  %s %s %s %s", p.bold(p.short(string(w.ID))), w.Name, stateWord(p.styles, w.Status), w.Reason)
 		if len(w.Next) > 0 {
 			p.exact("    %s %s", p.note("next:"), o.app.pasted(w.Next[0]))
 		}

@@ -23,7 +23,41 @@ const (
 // table and rich have aligned columns under a header. Where they do not fit the
 // terminal, the widest columns become narrower and their cells are wrapped, and
 // where even that is not enough every record is written as a block of fields.
-func (p *printer) rows(header []string, rows [][]any) {
+func (p *printer) rows(header []string, rows [][]any) { p.table(header, rows, nil) }
+
+// noted is rows whose last column is a note. Where it does not fit beside the
+// others it goes below its row, on one line unless all is asked for.
+func (p *printer) noted(header []string, rows [][]any) {
+	if p.format == Plain || p.fits(header, rows, len(header), p.width) {
+		p.rows(header, rows)
+		return
+	}
+	n := len(header) - 1
+	notes := make([]string, len(rows))
+	short := make([][]any, len(rows))
+	for i, r := range rows {
+		short[i] = r[:n]
+		notes[i] = string(toSafe(r[n]))
+	}
+	p.table(header[:n], short, notes)
+}
+
+// fits reports whether the first n columns of a table need no wrapping, if none
+// is counted as wider than most.
+func (p *printer) fits(header []string, rows [][]any, n, most int) bool {
+	total := columnGap * (n - 1)
+	for i := range n {
+		w := lipgloss.Width(header[i])
+		for _, r := range rows {
+			w = max(w, lipgloss.Width(string(toSafe(r[i]))))
+		}
+		total += min(w, max(most, 0))
+	}
+	return p.width < 1 || total <= p.width
+}
+
+// table writes rows, with a note below each where there are notes.
+func (p *printer) table(header []string, rows [][]any, notes []string) {
 	if p.format == Plain {
 		for _, r := range rows {
 			p.WriteString(strings.Join(cells(r), "\t") + "\n")
@@ -50,7 +84,9 @@ func (p *printer) rows(header []string, rows [][]any) {
 		for i := range c {
 			natural[i] = max(natural[i], lipgloss.Width(c[i]))
 			for word := range strings.FieldsSeq(c[i]) {
-				words[i] = max(words[i], min(lipgloss.Width(word), wordWidth))
+				for seg := range segments(word) {
+					words[i] = max(words[i], min(lipgloss.Width(seg), wordWidth))
+				}
 			}
 		}
 		lines = append(lines, c)
@@ -60,6 +96,12 @@ func (p *printer) rows(header []string, rows [][]any) {
 		widths, ok = shrink(natural, least, p.width)
 	}
 	if !ok {
+		if notes != nil {
+			header = append(slices.Clone(header), "note")
+			for i := range lines[1:] {
+				lines[i+1] = append(lines[i+1], notes[i])
+			}
+		}
 		p.records(header, lines[1:])
 		return
 	}
@@ -67,9 +109,25 @@ func (p *printer) rows(header []string, rows [][]any) {
 	if p.format == Rich {
 		p.rule(widths)
 	}
-	for _, l := range lines[1:] {
+	for i, l := range lines[1:] {
 		p.row(l, widths)
+		if notes != nil {
+			p.below(notes[i])
+		}
 	}
+}
+
+// below writes the note of a row below it.
+func (p *printer) below(text string) {
+	if text == "" {
+		return
+	}
+	const indent = "    "
+	room := max(p.width-len(indent), leastColumn)
+	if !p.all && lipgloss.Width(text) > room {
+		text = lipgloss.NewStyle().MaxWidth(room-1).Render(text) + "…"
+	}
+	p.flow(indent, indent, string(p.dim(safe(text))))
 }
 
 // shrink makes the widest columns narrower until all fit into width; 0 is no

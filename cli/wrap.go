@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"iter"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -45,6 +46,42 @@ func put(b *strings.Builder, word string, n, width int) int {
 		b.WriteString(word)
 		return n
 	}
+	used := 0
+	for seg := range segments(word) {
+		w := lipgloss.Width(seg)
+		switch {
+		case used+w <= width:
+			b.WriteString(seg)
+			used += w
+			continue
+		case used > 0:
+			b.WriteString("\n")
+		}
+		used = chop(b, seg, width)
+	}
+	return used
+}
+
+// segments are the parts of a word after which it may be cut: names and paths
+// are read in such parts.
+func segments(word string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for len(word) > 0 {
+			n := strings.IndexAny(word, "/-_,:=") + 1
+			if n == 0 {
+				n = len(word)
+			}
+			if !yield(word[:n]) {
+				return
+			}
+			word = word[n:]
+		}
+	}
+}
+
+// chop writes what may be cut anywhere, and returns how many columns of the last
+// line it takes.
+func chop(b *strings.Builder, word string, width int) int {
 	used, paint := 0, false // paint: within a sequence that colours
 	for _, r := range word {
 		w := 0

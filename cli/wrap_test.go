@@ -21,6 +21,8 @@ func TestWrap(t *testing.T) {
 		{"a verylongword b", 6, "a|verylo|ngword|b"},
 		{"verylongword", 5, "veryl|ongwo|rd"},
 		{"don't break --no-input here", 14, "don't break|--no-input|here"},
+		{"local/a-name of", 8, "local/a-|name of"},
+		{"a/verylongword/b", 6, "a/|verylo|ngword|/b"},
 		{"世界 世界", 5, "世界|世界"},
 	} {
 		if got := strings.Join(wrap(c.text, c.width), "|"); got != c.want {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -43,6 +44,7 @@ func run() int {
 		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		Width:     width,
+		Now:       time.Now,
 		Getenv:    os.Getenv,
 		Getwd:     os.Getwd,
 		ReadFile:  readFile,
