@@ -6,7 +6,9 @@ import (
 	"errors"
 	"io"
 	"math/big"
+	"runtime/metrics"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -80,20 +82,42 @@ func (a *app) writePicked(ctx context.Context, env Envelope) error {
 	defer out.shut() // an expression without end writes nothing any more
 	done := make(chan error, 1)
 	go func() { done <- a.pick.pick(ctx, v, out) }()
-	select {
-	case err = <-done:
-		if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return err
-		}
-		return timedOut(a.flags.timeout)
-	case <-a.env.Signals:
-		return fault.New(fault.Interrupted, "interrupted")
-	case <-ctx.Done():
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	for start := heap(); ; {
+		select {
+		case err = <-done:
+			if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return err
+			}
 			return timedOut(a.flags.timeout)
+		case <-a.env.Signals:
+			return fault.New(fault.Interrupted, "interrupted")
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return timedOut(a.flags.timeout)
+			}
+			return ctx.Err()
+		case <-look.C:
+			if heap() > start+maxGrowth {
+				return fault.New(fault.Exhausted, "the expression takes more than %d MiB of memory", maxGrowth>>20)
+			}
 		}
-		return ctx.Err()
 	}
+}
+
+// What an expression may make the process grow by, and how often that is looked
+// at: one without end must not take the machine's memory.
+const (
+	maxGrowth = 512 << 20
+	lookEvery = 5 * time.Millisecond
+)
+
+// heap is how many bytes are in use.
+func heap() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // gate is standard output for what an expression takes out of a result. On a

@@ -155,6 +155,16 @@ func (p *pressing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// An expression that collects without end fails before the memory is full, also
+// where no time is set.
+func TestHugeExpressions(t *testing.T) {
+	w := newWorld(answers())
+	w.want(t, 6, "plan", "list", "--jq", "[repeat(1)] | length")
+	if !strings.Contains(w.err.String(), "more than 512 MiB of memory") || w.out.Len() > 0 {
+		t.Errorf("stdout %.100s, stderr %s", &w.out, &w.err)
+	}
+}
+
 func TestPlainValue(t *testing.T) {
 	v, err := plainValue(jsontext.NewDecoder(strings.NewReader(`{"a":[1,-2,1.5,1e2,123456789012345678901],"b":null,"c":"x","d":true}`)))
 	n, _ := new(big.Int).SetString("123456789012345678901", 10)
