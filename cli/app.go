@@ -71,13 +71,13 @@ func (a *app) usualFormat() Format {
 // bind adds the global flags to the root.
 func (a *app) bind(root *cobra.Command) {
 	f, g := root.PersistentFlags(), &a.flags
-	f.StringVar(&g.format, "format", "", "write results as "+formatNames()+" (default: rich on a terminal, else plain)")
-	f.StringVar(&g.jq, "jq", "", "take values out of the JSON of the result with a jq expression")
-	f.StringVar(&g.template, "template", "", "write the JSON of the result through a Go template")
-	f.StringVarP(&g.project, "project", "p", "", "project by name or directory (default: the current one)")
-	f.StringVarP(&g.cwd, "cwd", "C", "", "work as if started in this directory")
-	f.StringVar(&g.dataDir, "data-dir", "", "keep data in this directory")
-	f.StringVar(&g.configFile, "config-file", "", "read your configuration from this file")
+	f.StringVar(&g.format, "format", "", "write results in this `form`: "+formatNames()+" (default: rich on a terminal, else plain)")
+	f.StringVar(&g.jq, "jq", "", "take values out of the JSON of the result with a jq `expression`")
+	f.StringVar(&g.template, "template", "", "write the JSON of the result through a Go `template`")
+	f.StringVarP(&g.project, "project", "p", "", "`project` by name or directory (default: the current one)")
+	f.StringVarP(&g.cwd, "cwd", "C", "", "work as if started in this `directory`")
+	f.StringVar(&g.dataDir, "data-dir", "", "keep data in this `directory`")
+	f.StringVar(&g.configFile, "config-file", "", "read your configuration from this `file`")
 	f.BoolVarP(&g.yes, "yes", "y", false, "answer questions with yes; approvals stay with a person")
 	f.BoolVar(&g.noInput, "no-input", false, "never ask; a tool that needs approval is refused (default: true without a terminal)")
 	f.BoolVar(&g.wait, "wait", false, "let the new plan go on as far as its profile allows (what run does)")
@@ -86,9 +86,9 @@ func (a *app) bind(root *cobra.Command) {
 	f.BoolVar(&g.wide, "wide", false, "wrap nothing, leave nothing out, show whole ids")
 	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no suggestions")
 	f.CountVarP(&g.verbose, "verbose", "v", "also show model calls, model text and the facts of an error")
-	f.StringVar(&g.logLevel, "log-level", "", "what is logged: debug, info, warn or error (default: warn)")
-	f.StringVar(&g.logFile, "log-file", "", "append the log to this file instead of standard error")
-	f.StringVar(&g.color, "color", "auto", "colours: auto, always or never")
+	f.StringVar(&g.logLevel, "log-level", "", "what `level` is logged: debug, info, warn or error (default: warn)")
+	f.StringVar(&g.logFile, "log-file", "", "append the log to this `file` instead of standard error")
+	f.StringVar(&g.color, "color", "auto", "`when` to paint: auto, always or never")
 	f.BoolVar(&g.noColor, "no-color", false, "same as --color never")
 }
 

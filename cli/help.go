@@ -167,8 +167,69 @@ func globalFlags(cmd *cobra.Command) *pflag.FlagSet {
 	return shown
 }
 
+// flagColumn is where the meaning of a flag begins at most; a longer one has its
+// meaning on the next line.
+const flagColumn = 30
+
 func writeFlags(b *bytes.Buffer, title safe, flags *pflag.FlagSet, width int) {
 	if flags.HasAvailableFlags() {
-		fmt.Fprintf(b, "\n%s\n%s", title, flags.FlagUsagesWrapped(width))
+		fmt.Fprintf(b, "\n%s\n%s", title, flagUsages(flags, width))
 	}
+}
+
+// flagUsages says of each flag how it is written and what it is for.
+func flagUsages(flags *pflag.FlagSet, width int) string {
+	b := &strings.Builder{}
+	column := 0
+	flags.VisitAll(func(f *pflag.Flag) {
+		if n := len(flagName(f)) + 4; n <= flagColumn {
+			column = max(column, n)
+		}
+	})
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		name := "  " + flagName(f)
+		if len(name)+2 > column {
+			b.WriteString(name + "\n")
+			name = ""
+		}
+		hang(b, name, flagMeaning(f), column+1, width)
+	})
+	return b.String()
+}
+
+// flagName is how a flag is written: "-p, --project <project>".
+func flagName(f *pflag.Flag) string {
+	name := "    --" + f.Name
+	if f.Shorthand != "" {
+		name = "-" + f.Shorthand + ", --" + f.Name
+	}
+	value, _ := pflag.UnquoteUsage(f)
+	switch value {
+	case "":
+		return name
+	case "string", "stringArray":
+		value = "text"
+	case "int", "uint":
+		value = "number"
+	case "float":
+		value = "amount"
+	case "duration":
+		value = "time"
+	case "count":
+		return name
+	}
+	return name + " <" + value + ">"
+}
+
+// flagMeaning is what a flag does, with its default where it has one.
+func flagMeaning(f *pflag.Flag) string {
+	_, usage := pflag.UnquoteUsage(f)
+	switch f.DefValue {
+	case "", "false", "0", "0s", "[]":
+		return usage
+	}
+	return usage + " (default " + f.DefValue + ")"
 }

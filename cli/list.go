@@ -58,8 +58,8 @@ type list[T any] struct {
 func (l *list[T]) bind(cmd *cobra.Command, all string) {
 	f := cmd.Flags()
 	f.IntVar(&l.limit, "limit", usualLimit, "at most so many")
-	f.StringVar(&l.sort, "sort", "", "by this field; -field is downwards: "+l.names())
-	f.StringArrayVar(&l.filters, "filter", nil, "only where field=value; repeatable: all fields, any value of one")
+	f.StringVar(&l.sort, "sort", "", "by this `field`; -field is downwards: "+l.names())
+	f.StringArrayVar(&l.filters, "filter", nil, "only where `field=value`; repeatable: all fields, any value of one")
 	if all != "" {
 		all = ", " + all
 	}

@@ -74,7 +74,7 @@ func pageName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath
 
 func globals80() string {
 	root := newRoot(newApp(newWorld(nil).env, nil))
-	return root.PersistentFlags().FlagUsagesWrapped(pageWidth)
+	return flagUsages(root.PersistentFlags(), pageWidth)
 }
 
 // markdown is a page as docs/cli has it.
@@ -105,7 +105,7 @@ func markdown(p page) string {
 		fence("Examples", strings.ReplaceAll(strings.TrimPrefix(p.examples, "  "), "\n  ", "\n"))
 	}
 	if p.flags != nil && p.flags.HasAvailableFlags() {
-		fence("Flags", p.flags.FlagUsagesWrapped(pageWidth))
+		fence("Flags", flagUsages(p.flags, pageWidth))
 	}
 	switch {
 	case slices.Contains(p.global, "*"):
@@ -149,7 +149,7 @@ func man(p page) string {
 		verbatim("EXAMPLES", p.examples)
 	}
 	if p.flags != nil && p.flags.HasAvailableFlags() {
-		verbatim("OPTIONS", p.flags.FlagUsagesWrapped(pageWidth))
+		verbatim("OPTIONS", flagUsages(p.flags, pageWidth))
 	}
 	switch {
 	case slices.Contains(p.global, "*"):

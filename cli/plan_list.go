@@ -58,7 +58,7 @@ func newPlanList(a *app) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.phase, "phase", "", "only in action, strategize, execute or apply")
 	cmd.Flags().StringVar(&o.state, "state", "", "only in this state, such as waiting or applied")
-	cmd.Flags().StringArrayVar(&o.labels, "label", nil, "only with this label, as key=value; repeatable")
+	cmd.Flags().StringArrayVar(&o.labels, "label", nil, "only with this label, as `key=value`; repeatable")
 	o.bind(cmd, "the archived ones too")
 	return cmd
 }

@@ -45,15 +45,15 @@ once, as far as its profile allows.`,
 // bind adds the flags that plan use and run share.
 func (o *planUse) bind(cmd *cobra.Command) {
 	f, r := cmd.Flags(), &o.req
-	f.StringArrayVar(&o.args, "arg", nil, "argument as key=value; repeatable")
-	f.StringVar(&o.argsFile, "args-file", "", "YAML file with arguments; - is standard input")
-	f.StringVar(&r.Name, "name", "", "name of the plan (default: made from the action's)")
+	f.StringArrayVar(&o.args, "arg", nil, "argument as `key=value`; repeatable")
+	f.StringVar(&o.argsFile, "args-file", "", "YAML `file` with arguments; - is standard input")
+	f.StringVar(&r.Name, "name", "", "`name` of the plan (default: made from the action's)")
 	f.StringVar(&r.Profile, "automation-profile", "", "what goes ahead without a person (agents help profiles)")
 	f.StringVar(&r.Prompt, "prompt", "", "more words for the actors")
-	f.StringVar(&o.promptFile, "prompt-file", "", "file with more words for the actors; - is standard input")
+	f.StringVar(&o.promptFile, "prompt-file", "", "`file` with more words for the actors; - is standard input")
 	f.StringArrayVar(&r.Invariants, "invariant", nil, "what must hold; repeatable")
-	f.StringVar(&r.StrategyActor, "strategy-actor", "", "actor instead of the action's")
-	f.StringVar(&r.ExecutionActor, "execution-actor", "", "actor instead of the action's")
+	f.StringVar(&r.StrategyActor, "strategy-actor", "", "`actor` instead of the action's")
+	f.StringVar(&r.ExecutionActor, "execution-actor", "", "`actor` instead of the action's")
 	f.BoolVar(&r.Force, "force", false, "accept a home directory or / as the project")
 }
 
