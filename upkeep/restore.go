@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/cleveragents/agents/crash"
@@ -67,9 +68,8 @@ func Restore(ctx context.Context, r RestoreRequest) (out Restored, err error) {
 	}
 	m := marker{Whole: out.Head.Whole}
 	if there || anything(root) {
-		m.Aside = asideName + r.Now.UTC().Format("20060102T150405Z")
-		if _, err := root.Lstat(m.Aside); err == nil {
-			return out, errors.Join(fault.New(fault.Exists, "%s is there already", filepath.Join(r.DataDir, m.Aside)).WithHint("try again"), root.RemoveAll(stageName))
+		if m.Aside, err = freeName(root, asideName+r.Now.UTC().Format("20060102T150405Z")); err != nil {
+			return out, errors.Join(err, root.RemoveAll(stageName))
 		}
 		out.Aside = filepath.Join(r.DataDir, m.Aside)
 	}
@@ -79,6 +79,25 @@ func Restore(ctx context.Context, r RestoreRequest) (out Restored, err error) {
 	}
 	crash.Point("restore.marked")
 	return out, finish(r.DataDir)
+}
+
+// freeName is the name, with a number behind it when something has it already:
+// two restores can happen in one second.
+func freeName(root *os.Root, name string) (string, error) {
+	for n := 1; n <= 1000; n++ {
+		free := name
+		if n > 1 {
+			free += "-" + strconv.Itoa(n)
+		}
+		switch _, err := root.Lstat(free); {
+		case errors.Is(err, fs.ErrNotExist):
+			return free, nil
+		case err != nil:
+			return "", unavailable("restore", err)
+		}
+	}
+	return "", fault.New(fault.Exists, "%s is there already, and 999 more", filepath.Join(root.Name(), name)).
+		WithHint("move those that you no longer need away")
 }
 
 // holdsData reports whether a restore would take the place of something.

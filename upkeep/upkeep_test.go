@@ -132,12 +132,15 @@ func (w *world) backup(name string, noBlobs bool) string {
 	return file
 }
 
+// restored is when every restore of these tests happens: two in one second.
+var restored = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
 func restore(t *testing.T, dir, file string, replace bool) (Restored, error) {
 	t.Helper()
 	b, err := blob.Open(t.TempDir(), nil)
 	must(t, err)
 	defer b.Close()
-	return Restore(t.Context(), RestoreRequest{DataDir: dir, File: file, Replace: replace, Now: time.Now(), Check: b.Check})
+	return Restore(t.Context(), RestoreRequest{DataDir: dir, File: file, Replace: replace, Now: restored, Check: b.Check})
 }
 
 // A backup that is taken beside a writer brings back one moment and all blobs
@@ -180,6 +183,11 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Error("the old data is not where it was said to be")
 	}
 	aside.close()
+	again, err := restore(t, w.dir, file, true)
+	must(t, err)
+	if again.Aside != r.Aside+"-2" || !exists(r.Aside) || !exists(again.Aside) {
+		t.Errorf("set aside at %s after %s", again.Aside, r.Aside)
+	}
 	if left, _ := filepath.Glob(filepath.Join(w.dir, "*.part")); len(left) > 0 || exists(filepath.Join(w.dir, stageName)) {
 		t.Errorf("left over: %v", left)
 	}
