@@ -46,3 +46,23 @@ func valueOf(env []string, name string) string {
 	}
 	return value
 }
+
+// Value returns the last value of a name in an environment that Env made, ""
+// when it is not there.
+func Value(env []string, name string) string {
+	if name == "" {
+		return ""
+	}
+	return valueOf(env, name)
+}
+
+// Path returns the directories in which a child's programs are looked for.
+func Path() []string {
+	var out []string
+	for _, dir := range filepath.SplitList(valueOf(Env(nil), "PATH")) {
+		if filepath.IsAbs(dir) {
+			out = append(out, filepath.Clean(dir))
+		}
+	}
+	return out
+}

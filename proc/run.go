@@ -11,9 +11,12 @@
 // number of bytes is kept; the rest is read and counted up to a limit at which
 // the program is killed.
 //
+// Limits on memory, processes and disk are kept by looking a few times a second.
+//
 // It does not promise that nothing survives: a process that double-forks, makes
-// its own session and clears its environment is out of reach until programs
-// run in a PID namespace. Nor does it limit memory, disk, processes or network.
+// its own session and clears its environment is out of reach unless the program
+// was started in a PID namespace, as package jail does. Nor does it keep a
+// program from files or the network.
 package proc
 
 import (
@@ -52,6 +55,7 @@ type Command struct {
 	Timeout   time.Duration
 	MaxOutput int64 // bytes of stdout and stderr together that are kept
 	StopAt    int64 // bytes of them after which the program is killed
+	Limits    Limits
 }
 
 // Result is how a program ended.
@@ -63,6 +67,7 @@ type Result struct {
 	Total     int64         // bytes that came
 	TimedOut  bool          // Command.Timeout ended it
 	Flooded   bool          // Command.StopAt ended it
+	Over      string        // the limit of Command.Limits that ended it: OverMemory and the like
 	Elapsed   time.Duration // wall time
 }
 
@@ -102,7 +107,7 @@ func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 		limit, cancel = context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
 	}
-	res, err := ch.wait(ctx, limit)
+	res, err := ch.wait(ctx, limit, c.Limits)
 	res.Elapsed = r.now().Sub(began)
 	return res, err
 }
@@ -257,9 +262,12 @@ func (ch *child) read(stopAt int64) {
 
 // wait returns when the program and all that can be found of it is gone, or
 // within a second of limit's end.
-func (ch *child) wait(ctx, limit context.Context) (Result, error) {
+func (ch *child) wait(ctx, limit context.Context, limits Limits) (Result, error) {
 	var res Result
+	stop := make(chan struct{})
+	over := watch(ch.cmd.Process.Pid, limits, stop)
 	select {
+	case res.Over = <-over:
 	case <-ch.exited:
 		// What helpers still write counts; most often the pipe ends at once.
 		waitFor(ch.eof, limit, linger)
@@ -268,6 +276,7 @@ func (ch *child) wait(ctx, limit context.Context) (Result, error) {
 	case <-limit.Done():
 		res.TimedOut = ctx.Err() == nil
 	}
+	close(stop)
 	ch.kill()
 	if !waitFor(ch.exited, context.Background(), killDelay) {
 		ch.output.Close()
@@ -285,10 +294,10 @@ func (ch *child) wait(ctx, limit context.Context) (Result, error) {
 	<-ch.eof
 	res.Output, res.Truncated, res.Total = ch.kept()
 	if res.Signal == "" { // it was faster than what would have ended it
-		res.TimedOut, res.Flooded = false, false
+		res.TimedOut, res.Flooded, res.Over = false, false, ""
 		return res, nil
 	}
-	if ctx.Err() != nil && !res.TimedOut && !res.Flooded {
+	if ctx.Err() != nil && !res.TimedOut && !res.Flooded && res.Over == "" {
 		return res, ended(ctx)
 	}
 	return res, nil

@@ -189,3 +189,58 @@ func marked(pid int, mark string) (known, empty bool) {
 	}
 	return false, empty
 }
+
+// usage adds up what the leader and its descendants use. Memory that several
+// of them share counts once, for the one that holds most of it.
+func usage(leader int) (u used) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return used{}
+	}
+	names, _ := dir.Readdirnames(-1)
+	dir.Close()
+	children := map[int][]int{}
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if p, ok := stat(pid); ok && !p.dead {
+				children[p.parent] = append(children[p.parent], pid)
+			}
+		}
+	}
+	var most int64
+	for todo := []int{leader}; len(todo) > 0; {
+		pid := todo[len(todo)-1]
+		todo = append(todo[:len(todo)-1], children[pid]...)
+		own, shared := resident(pid)
+		u.processes++
+		u.memory += own
+		most = max(most, shared)
+	}
+	u.memory += most
+	return u
+}
+
+// resident returns the bytes in memory that are a process's own, and those of
+// shared memory.
+func resident(pid int) (own, shared int64) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0, 0
+	}
+	for line := range strings.Lines(string(b)) {
+		name, value, _ := strings.Cut(line, ":")
+		if name != "RssAnon" && name != "RssShmem" && name != "VmSwap" {
+			continue
+		}
+		kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			continue
+		}
+		if name == "RssShmem" {
+			shared = kib << 10
+		} else {
+			own += kib << 10
+		}
+	}
+	return own, shared
+}
