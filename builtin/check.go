@@ -3,13 +3,14 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
-	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -29,21 +30,25 @@ const (
 )
 
 type checker struct {
-	proc  *proc.Runner
+	jail  *jail.Jail
 	usual int // seconds
 }
 
 // NewChecker returns the engine.Checker that runs validations as programs. One
 // that gives no time of its own may run for timeout; 0 means ten minutes.
-func NewChecker(p *proc.Runner, timeout time.Duration) engine.Checker {
-	return checker{p, seconds(timeout, checkTimeout)}
+func NewChecker(j *jail.Jail, timeout time.Duration) engine.Checker {
+	return checker{j, seconds(timeout, checkTimeout)}
 }
 
-// Check runs one validation in dir. Exit 0 is passed; a program that is not
+// checksName is what validations keep apart from what tools keep: a tool cannot
+// put into a cache what a validation then believes.
+const checksName = "checks"
+
+// Check runs one validation in a place. Exit 0 is passed; a program that is not
 // there, does not end in time or is cancelled could not look; anything else is
 // failed. An error is a validation that says not what to run, or a fault of
 // ours.
-func (c checker) Check(ctx context.Context, dir string, v tool.Validation) (engine.CheckOutcome, error) {
+func (c checker) Check(ctx context.Context, in engine.Place, v tool.Validation) (engine.CheckOutcome, error) {
 	argv := v.Argv
 	switch {
 	case (v.Command == "") == (len(v.Argv) == 0):
@@ -56,16 +61,16 @@ func (c checker) Check(ctx context.Context, dir string, v tool.Validation) (engi
 		limit = c.usual
 	}
 	limit = min(limit, maxCheckTimeout)
-	env, cleanup, err := childEnv(nil, dir)
-	if err != nil {
-		return engine.CheckOutcome{}, err
+	scratch := in.Scratch
+	if scratch != "" {
+		scratch = filepath.Join(scratch, checksName)
 	}
-	defer cleanup()
-	res, err := c.proc.Run(ctx, proc.Command{
-		Dir: dir, Argv: argv, Env: env, MaxOutput: maxCheckOutput, Timeout: time.Duration(limit) * time.Second,
+	res, err := c.jail.Run(ctx, jail.Order{
+		Tree: in.Dir, At: in.At, Argv: argv, Scratch: scratch, Fresh: true, Must: in.Confine,
+		MaxOutput: maxCheckOutput, Timeout: time.Duration(limit) * time.Second,
 	})
 	switch {
-	case fault.Is(err, fault.Internal):
+	case fault.Is(err, fault.Internal), fault.CodeOf(err) == jail.NoSandbox:
 		return engine.CheckOutcome{}, err
 	case err != nil:
 		return engine.CheckOutcome{Verdict: tool.CouldNotLook, Message: oneLine(err.Error()), Output: res.Output}, nil
@@ -73,14 +78,16 @@ func (c checker) Check(ctx context.Context, dir string, v tool.Validation) (engi
 	return outcome(res, limit), nil
 }
 
-func outcome(res proc.Result, seconds int) engine.CheckOutcome {
-	out := engine.CheckOutcome{Verdict: tool.NotPassed, Exit: &res.Exit, Output: res.Output}
+func outcome(res jail.Result, seconds int) engine.CheckOutcome {
+	out := engine.CheckOutcome{Verdict: tool.NotPassed, Exit: &res.Exit, Output: res.Output, Backend: string(res.Backend)}
 	how := fmt.Sprintf("exit %d", res.Exit)
 	switch {
 	case res.TimedOut:
 		out.Verdict, out.Exit, how = tool.CouldNotLook, nil, fmt.Sprintf("still running after %d s", seconds)
 	case res.Flooded:
 		out.Verdict, out.Exit, how = tool.CouldNotLook, nil, fmt.Sprintf("stopped after %d bytes of output", res.Total)
+	case res.Over != "":
+		out.Verdict, out.Exit, how = tool.CouldNotLook, nil, "stopped: over its limit of "+res.Over
 	case res.Signal != "":
 		how = "ended by " + res.Signal
 	case res.Exit == exitNotExecutable, res.Exit == exitNotFound:

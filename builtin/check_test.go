@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
-	"github.com/cleveragents/agents/proc"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -31,21 +31,21 @@ func TestCheck(t *testing.T) {
 		{"silent", t.Context(), tool.Validation{Argv: []string{"true"}}, outcome{tool.Passed, 0, "exit 0"}},
 		{"failed", t.Context(), tool.Validation{Command: "echo FAIL x >&2; exit 2"}, outcome{tool.NotPassed, 2, "exit 2: FAIL x"}},
 		{"argv", t.Context(), tool.Validation{Argv: []string{"sh", "-c", "exit 7"}}, outcome{tool.NotPassed, 7, "exit 7"}},
-		{"signal", t.Context(), tool.Validation{Command: "kill -ABRT $$"}, outcome{tool.NotPassed, 134, "ended by SIGABRT"}},
+		{"signal", t.Context(), tool.Validation{Command: "kill -ABRT $$"}, outcome{tool.NotPassed, 134, "exit 134"}},
 		{"in the tree", t.Context(), tool.Validation{Argv: []string{"cat", "f"}}, outcome{tool.Passed, 0, "exit 0: inside"}},
 		{"no program", t.Context(), tool.Validation{Argv: []string{"no-such-program"}}, outcome{tool.CouldNotLook, -1, `program "no-such-program" is not on the PATH`}},
 		{"no program in a script", t.Context(), tool.Validation{Command: "no-such-program 2>/dev/null"}, outcome{tool.CouldNotLook, 127, "exit 127"}},
-		{"not executable", t.Context(), tool.Validation{Argv: []string{"./f"}}, outcome{tool.CouldNotLook, -1, "run ./f: fork/exec ./f: permission denied"}},
+		{"not executable", t.Context(), tool.Validation{Argv: []string{"./f"}}, outcome{tool.CouldNotLook, 126, "exit 126: sh: 1: exec: ./f: Permission denied"}},
 		{"timeout", t.Context(), tool.Validation{Command: "echo waiting; sleep 600", Timeout: 1}, outcome{tool.CouldNotLook, -1, "still running after 1 s: waiting"}},
 		{"cancelled", cancelled, tool.Validation{Command: "true"}, outcome{tool.CouldNotLook, -1, "stopped: context canceled"}},
 		{"escapes", t.Context(), tool.Validation{Command: `printf 'a\033[31mb\rc\377\n'; exit 1`}, outcome{tool.NotPassed, 1, "exit 1: a[31mbc\uFFFD"}},
 		{"long line", t.Context(), tool.Validation{Command: `printf '%500s\n' x | tr ' ' y`}, outcome{tool.Passed, 0, "exit 0: " + strings.Repeat("y", 200) + "…"}},
 	}
 	b := newBench(t, map[string]string{"f": "inside\n"})
-	c := NewChecker(proc.New(time.Now), 0)
+	c := NewChecker(testJail(t), 0)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			out, err := c.Check(tt.ctx, b.dir, tt.v)
+			out, err := c.Check(tt.ctx, engine.Place{Dir: b.dir}, tt.v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +61,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestCheckKeepsABoundedOutput(t *testing.T) {
-	out, err := NewChecker(proc.New(time.Now), 0).Check(t.Context(), t.TempDir(), tool.Validation{Command: "yes | head -c 20000000; echo end"})
+	out, err := NewChecker(testJail(t), 0).Check(t.Context(), engine.Place{Dir: t.TempDir()}, tool.Validation{Command: "yes | head -c 20000000; echo end"})
 	if err != nil || out.Verdict != tool.Passed || out.Message != "exit 0: end" {
 		t.Errorf("got %v %q, %v", out.Verdict, out.Message, err)
 	}
@@ -71,16 +71,16 @@ func TestCheckKeepsABoundedOutput(t *testing.T) {
 }
 
 func TestCheckWantsOneProgram(t *testing.T) {
-	c := NewChecker(proc.New(time.Now), 0)
+	c := NewChecker(testJail(t), 0)
 	for _, v := range []tool.Validation{{Name: "x"}, {Name: "x", Command: "true", Argv: []string{"true"}}} {
-		if _, err := c.Check(t.Context(), t.TempDir(), v); !fault.Is(err, fault.Invalid) {
+		if _, err := c.Check(t.Context(), engine.Place{Dir: t.TempDir()}, v); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%+v: %v", v, err)
 		}
 	}
 }
 
 func TestUsualTimeOfAValidation(t *testing.T) {
-	out, err := NewChecker(proc.New(time.Now), time.Second).Check(t.Context(), t.TempDir(), tool.Validation{Command: "sleep 600"})
+	out, err := NewChecker(testJail(t), time.Second).Check(t.Context(), engine.Place{Dir: t.TempDir()}, tool.Validation{Command: "sleep 600"})
 	if err != nil || out.Verdict != tool.CouldNotLook || !strings.Contains(out.Message, "still running after 1 s") {
 		t.Errorf("%+v, %v", out, err)
 	}

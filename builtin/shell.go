@@ -3,12 +3,11 @@ package builtin
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/cleveragents/agents/fault"
-	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -41,14 +40,13 @@ const shellSchema = `{
 }`
 
 func shellTool(c Config) entry {
-	s := shell{c.Scratch, c.Proc, seconds(c.ShellTimeout, shellTimeout), seconds(c.ShellMaxTimeout, maxShellTimeout)}
+	s := shell{c.Jail, seconds(c.ShellTimeout, shellTimeout), seconds(c.ShellMaxTimeout, maxShellTimeout)}
 	s.usual = min(s.usual, s.most)
 	return working("shell", fmt.Sprintf(shellSchema, s.usual, s.most), s.run)
 }
 
 type shell struct {
-	scratch     func(dir string) string
-	proc        *proc.Runner
+	jail        *jail.Jail
 	usual, most int // seconds
 }
 
@@ -68,8 +66,6 @@ func (s shell) run(ctx context.Context, w *work, a shellArgs) (tool.Result, erro
 	if a.Script != "" {
 		argv = []string{"sh", "-c", a.Script}
 	}
-	// The check keeps honest callers in the tree; the program itself can go
-	// wherever its user can.
 	dir, err := w.directory(a.Dir)
 	if err != nil {
 		return tool.Result{}, err
@@ -79,13 +75,8 @@ func (s shell) run(ctx context.Context, w *work, a shellArgs) (tool.Result, erro
 		seconds = s.usual
 	}
 	seconds = min(seconds, s.most)
-	env, cleanup, err := childEnv(s.scratch, w.in.Dir)
-	if err != nil {
-		return tool.Result{}, err
-	}
-	defer cleanup()
-	res, err := s.proc.Run(ctx, proc.Command{
-		Dir: filepath.Join(w.in.Dir, filepath.FromSlash(dir)), Argv: argv, Env: env,
+	res, err := s.jail.Run(ctx, jail.Order{
+		Tree: w.in.Dir, At: w.in.At, Dir: dir, Argv: argv, Scratch: w.in.Scratch, Must: w.in.Confine,
 		Timeout: time.Duration(seconds) * time.Second,
 	})
 	if err != nil {
@@ -95,14 +86,16 @@ func (s shell) run(ctx context.Context, w *work, a shellArgs) (tool.Result, erro
 }
 
 // report turns how a program ended into what the model sees.
-func report(res proc.Result, seconds int) tool.Result {
-	out := tool.Result{Status: tool.OK, Exit: &res.Exit}
+func report(res jail.Result, seconds int) tool.Result {
+	out := tool.Result{Status: tool.OK, Exit: &res.Exit, Backend: string(res.Backend)}
 	note := ""
 	switch {
 	case res.TimedOut:
 		out.Status, note = tool.Exceeded, fmt.Sprintf("[stopped: still running after %d s]", seconds)
 	case res.Flooded:
 		out.Status, note = tool.Exceeded, fmt.Sprintf("[stopped: it wrote %d bytes of output]", res.Total)
+	case res.Over != "":
+		out.Status, note = tool.Exceeded, fmt.Sprintf("[stopped: over its limit of %s]", res.Over)
 	case res.Signal != "":
 		out.Status, note = tool.Failed, fmt.Sprintf("[ended by %s]", res.Signal)
 	case res.Exit != 0:

@@ -9,8 +9,10 @@
 // What a tool has to say to its caller, errors included, is its result; an
 // error of Call is a fault of ours.
 //
-// The shell is confined by nothing in this package: it is given a built
-// environment and a limit of time and output, and may do what its user may.
+// Programs run in a jail (package jail), in the tree and nowhere else. One that
+// must be confined and cannot be is an error of Call, which stops the plan: it
+// is nothing that a model could do anything about.
+//
 // Text that came from outside is made valid UTF-8 and otherwise shown as it
 // is; neutralising terminal escapes is for whoever prints it.
 package builtin
@@ -27,7 +29,7 @@ import (
 	"github.com/cleveragents/agents/decode"
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
-	"github.com/cleveragents/agents/proc"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/tool"
 )
 
@@ -38,11 +40,7 @@ var docs embed.FS
 
 // Config is what the tools need from outside.
 type Config struct {
-	Proc *proc.Runner
-	// Scratch returns the directory, outside the tree, that programs run in
-	// the sandbox dir get their HOME and TMPDIR in. With nil each run gets a
-	// fresh one that is removed afterwards.
-	Scratch func(dir string) string
+	Jail *jail.Jail // runs programs
 	// How long a command of the shell tool may run when the model does not say,
 	// and at most; 0 means two and thirty minutes.
 	ShellTimeout, ShellMaxTimeout time.Duration
@@ -119,7 +117,7 @@ func (b *Toolbox) Call(ctx context.Context, name string, args []byte, in engine.
 		return res, nil
 	case ctx.Err() != nil:
 		return tool.Result{}, fault.As(ctx.Err())
-	case fault.Is(err, fault.Internal):
+	case fault.Is(err, fault.Internal), fault.CodeOf(err) == jail.NoSandbox:
 		return tool.Result{}, err
 	}
 	return tool.Fail(err), nil

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/proc"
 	"github.com/cleveragents/agents/tool"
 )
@@ -40,12 +41,17 @@ func (m memo) Note(p, h string)             { m[p] = h }
 
 func newBench(t testing.TB, files map[string]string) *bench {
 	t.Helper()
-	b := &bench{t: t, dir: t.TempDir(), seen: memo{}, box: New(Config{Proc: proc.New(time.Now)})}
-	b.in = engine.ToolContext{Dir: b.dir, Seen: b.seen}
+	b := &bench{t: t, dir: t.TempDir(), seen: memo{}, box: New(Config{Jail: testJail(t)})}
+	b.in = engine.ToolContext{Place: engine.Place{Dir: b.dir}, Seen: b.seen}
 	for p, content := range files {
 		b.put(p, content, 0o644)
 	}
 	return b
+}
+
+// testJail is a jail that knows of no home.
+func testJail(t testing.TB) *jail.Jail {
+	return jail.New(jail.Config{Proc: proc.New(time.Now), Dir: filepath.Join(t.TempDir(), "jail")})
 }
 
 func (b *bench) path(p string) string { return filepath.Join(b.dir, p) }

@@ -32,7 +32,7 @@ type Env struct {
 	// and not at all by version, help and completion.
 	Open func(ctx context.Context, o Options) (a2a.Client, io.Closer, error)
 	// Demo makes the world of the demonstration; nil means that there is none.
-	Demo func(ctx context.Context, keep bool) (*DemoWorld, error)
+	Demo func(ctx context.Context, keep bool, set config.Settings) (*DemoWorld, error)
 
 	Stdin  io.Reader
 	Stdout io.Writer
@@ -91,6 +91,7 @@ type DemoWorld struct {
 	Dir    string // the project
 	Action string // mends it
 	Kept   string // where it stays, when it was asked to
+	Open   string // why its programs run unconfined; "" when they do not
 	// Check runs the project's own test.
 	Check func(ctx context.Context) (output string, passed bool, err error)
 	// Close closes the client and removes everything that is not kept.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/action"
+	"github.com/cleveragents/agents/config"
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/plan"
@@ -68,7 +69,9 @@ func TestUsageErrors(t *testing.T) {
 		{"build", "removed"}, {"continue", "removed"}, {"current", "removed"}, {"new", "removed"}, {"load", "removed"},
 	} {
 		w := newWorld(answers())
-		w.env.Demo = func(context.Context, bool) (*DemoWorld, error) { return nil, errors.New("not to be called") }
+		w.env.Demo = func(context.Context, bool, config.Settings) (*DemoWorld, error) {
+			return nil, errors.New("not to be called")
+		}
 		w.want(t, 2, strings.Fields(c.args)...)
 		if !strings.HasPrefix(w.err.String(), "error: ") || !strings.Contains(w.err.String(), c.want) {
 			t.Errorf("%s: stderr %q, want %q", c.args, &w.err, c.want)
@@ -424,7 +427,7 @@ func TestDemo(t *testing.T) {
 	w := newWorld(answers()).terminal()
 	w.want(t, 11, "demo")
 	closed, checks := 0, 0
-	w.env.Demo = func(_ context.Context, keep bool) (*DemoWorld, error) {
+	w.env.Demo = func(_ context.Context, keep bool, _ config.Settings) (*DemoWorld, error) {
 		checks = 0
 		return &DemoWorld{
 			Client: w.fake, Dir: "/demo/project", Action: "demo/fix", Kept: "/demo",

@@ -54,7 +54,7 @@ Nothing of yours is touched, and nothing is left behind without --keep.`,
 // exists.
 func (o *demoCmd) run(ctx context.Context) (err error) {
 	a := o.app
-	world, err := interruptible(ctx, a, func(ctx context.Context) (*DemoWorld, error) { return a.env.Demo(ctx, o.keep) })
+	world, err := interruptible(ctx, a, func(ctx context.Context) (*DemoWorld, error) { return a.env.Demo(ctx, o.keep, a.settings) })
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,11 @@ func (o *demoCmd) end(ctx context.Context, id string) error {
 	if o.keep {
 		kept = o.world.Kept
 	}
-	a.put(output{schema: "agents.demo.v1", next: next, data: demoResult{
+	var warnings []string
+	if o.world.Open != "" {
+		warnings = []string{"the demo's own programs ran unconfined: " + o.world.Open}
+	}
+	a.put(output{schema: "agents.demo.v1", next: next, warnings: warnings, data: demoResult{
 		Plan: id, State: show.Plan.State, Decisions: show.Decisions, ModelCalls: len(show.Calls), ToolCalls: len(show.ToolCalls),
 		Validations: len(show.Results), Kept: kept,
 	}, human: func(p *printer) {

@@ -190,9 +190,11 @@ Approvals are bound to the hash of what was shown and can be used once. What a
 guard denies stays denied. --yes answers questions of the command line, never an
 approval.
 
-A copy is not a jail: unless "agents doctor" says that one is in use, a program
-that a plan runs has your rights on this machine. Text from models and files is
-shown with its control characters spelled out.`
+Programs run in that copy only, without a network and without your home: under
+bubblewrap, else under Landlock. "agents doctor" says what works here, and the
+record of every run says what was used. Where nothing works, a plan whose safety
+profile has require_sandbox is refused. Text from models and files is shown with
+its control characters spelled out.`
 }
 
 func listsText(int) string {

@@ -78,6 +78,7 @@ const (
 	Choice Type = iota // one of Key.Values
 	Word               // any text without control characters
 	Path               // an absolute path, or one of Key.Values
+	Paths              // absolute paths, none of them /, with colons between them
 	Whole              // a whole number
 	Money              // US dollars
 	Span               // a time such as 90s or 5m
@@ -85,7 +86,7 @@ const (
 
 // String names the type.
 func (t Type) String() string {
-	return [...]string{"choice", "word", "path", "whole number", "dollars", "time"}[t]
+	return [...]string{"choice", "word", "path", "paths", "whole number", "dollars", "time"}[t]
 }
 
 // None is the value of a limit that is not there.

@@ -18,6 +18,12 @@ const (
 	CheckTimeout    = "validation.timeout"
 	MaxFiles        = "sandbox.max-files"
 	DefaultModel    = "provider.default"
+	Backend         = "sandbox.backend"
+	ReadOnly        = "sandbox.read-only"
+	Memory          = "sandbox.memory"
+	Processes       = "sandbox.processes"
+	FileSize        = "sandbox.file-size"
+	Disk            = "sandbox.disk"
 )
 
 // Keys returns every key, in the order of their sections.
@@ -86,6 +92,36 @@ func Keys() []Key {
 		{
 			Name: MaxFiles, Type: Whole, Least: 1, Most: 100e6, Default: "1000000",
 			Doc:    "The most files and directories of one tree that a plan copies.",
+			Layers: person,
+		},
+		{
+			Name: Backend, Type: Choice, Values: []string{"auto", "bubblewrap", "landlock", "none"}, Default: "auto",
+			Doc:    "What confines the programs of tools and validations; auto takes the strongest that works here. Where nothing does, and under none, a plan whose safety profile requires a sandbox is refused.",
+			Layers: person,
+		},
+		{
+			Name: ReadOnly, Type: Paths, None: true, Default: None,
+			Doc:    "Directories that confined programs may read besides the system's and the caches of tool chains, separated by colons. What is in them can be sent to no one by a program, but a model may read it.",
+			Layers: person,
+		},
+		{
+			Name: Memory, Type: Whole, Least: 64, Most: 16 << 20, Default: "8192",
+			Doc:    "The most memory in MiB that a program with all it starts may hold.",
+			Layers: person,
+		},
+		{
+			Name: Processes, Type: Whole, Least: 8, Most: 1 << 20, Default: "1000",
+			Doc:    "How many processes a program may have at a time.",
+			Layers: person,
+		},
+		{
+			Name: FileSize, Type: Whole, Least: 1, Most: 16 << 20, Default: "4096",
+			Doc:    "The largest file in MiB that a program may write.",
+			Layers: person,
+		},
+		{
+			Name: Disk, Type: Whole, Least: 1, Most: 64 << 20, Default: "10240",
+			Doc:    "By how many MiB a program may fill the disk that the sandbox is on.",
 			Layers: person,
 		},
 		{

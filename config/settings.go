@@ -97,6 +97,14 @@ func (s Settings) Whole(key string) int {
 	return n
 }
 
+// Paths returns a list of paths; nil where there is none.
+func (s Settings) Paths(key string) []string {
+	if text := s.Text(key); text != "" && text != None {
+		return strings.Split(text, ":")
+	}
+	return nil
+}
+
 // Span returns a time; 0 where there is none.
 func (s Settings) Span(key string) time.Duration {
 	d, _ := time.ParseDuration(s.Text(key)) // checked when it was said

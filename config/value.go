@@ -40,6 +40,11 @@ func (k Key) Check(text string) (string, error) {
 		if slices.Contains(k.Values, text) || path.IsAbs(text) && path.Clean(text) == text && text != "/" {
 			return text, nil
 		}
+	case Paths:
+		ok := func(p string) bool { return path.IsAbs(p) && path.Clean(p) == p && p != "/" }
+		if all := strings.Split(text, ":"); !slices.ContainsFunc(all, func(p string) bool { return !ok(p) }) {
+			return text, nil
+		}
 	case Whole:
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err == nil && k.within(float64(n)) {
@@ -76,6 +81,8 @@ func (k Key) Wants() string {
 		for _, v := range k.Values {
 			s += " or " + v
 		}
+	case Paths:
+		s = "absolute paths with colons between them"
 	case Whole, Money:
 		s = "a whole number"
 		if k.Type == Money {

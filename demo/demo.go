@@ -40,6 +40,13 @@ func Read(name string) ([]byte, error) {
 	return b, nil
 }
 
+// Unconfined is ActionFile for a machine on which programs cannot be confined:
+// those of the demonstration are its own.
+func Unconfined() ([]byte, error) {
+	b, err := Read(ActionFile)
+	return append(b, "safety_profile:\n  require_checkpoints: true\n  max_retries_per_step: 3\n"...), err
+}
+
 // Write writes the project into dir, which must exist and be empty.
 func Write(dir string) error {
 	root, err := os.OpenRoot(dir)

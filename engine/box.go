@@ -8,6 +8,14 @@ import (
 	"github.com/cleveragents/agents/plan"
 )
 
+// place is where the plan's programs run.
+func (r *run) place(box Sandbox) Place {
+	return Place{
+		Dir: box.Dir(), At: r.p.Bases[0].Location, Scratch: box.Scratch(),
+		Confine: r.p.Profile.Safety.RequireSandbox,
+	}
+}
+
 // sandbox opens the plan's sandbox, taking the snapshot of every linked
 // resource when none was taken yet. One that is gone although the plan has
 // changed something is made again from the snapshot and the record; that it is

@@ -287,7 +287,7 @@ func TestValidationChangesNothing(t *testing.T) {
 
 // A validation that was cut short left something: it is not a person's work.
 func TestInterruptedValidationIsPutBack(t *testing.T) {
-	tree, stop, begun := t.TempDir(), filepath.Join(t.TempDir(), "stop"), filepath.Join(t.TempDir(), "begun")
+	tree, begun := t.TempDir(), filepath.Join(t.TempDir(), "begun")
 	must(t, mkfifo(begun))
 	write(t, tree, map[string]string{"marker.txt": "m\n"})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -296,11 +296,14 @@ func TestInterruptedValidationIsPutBack(t *testing.T) {
 			return calls("builtin__write", `{"path":"a.txt","content":"a\n"}`)
 		}
 		return scripted.Reply{Text: "Done."}
-	}), task(validated("echo litter > litter.txt; if mkdir '"+stop+"'; then echo > '"+begun+"'; sleep 60; fi; rm litter.txt")))
+	}), task(validated("echo litter > litter.txt; if test -p '"+begun+"'; then echo > '"+begun+"'; sleep 60; fi; rm litter.txt")))
 	p := w.start("auto")
 	go func() { // there is no event between a validation's begin and its end
 		defer cancel()
 		if _, err := os.ReadFile(begun); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(begun); err != nil { // it is not waited for again
 			t.Error(err)
 		}
 	}()

@@ -18,7 +18,7 @@ import (
 )
 
 // Config is everything an Engine needs; every field is required but BuiltinActor,
-// Price, Window, DefaultModel, Sleep, Actions and Actors, the built-in entities that exist without being stored.
+// Price, Window, DefaultModel, Confined, Sleep, Actions and Actors, the built-in entities that exist without being stored.
 type Config struct {
 	Store     Store
 	Blobs     Blobs
@@ -47,6 +47,9 @@ type Config struct {
 	// DefaultModel chooses the model of actors that name none (actor.DefaultModel)
 	// when a plan is made; no provider means that none is set up.
 	DefaultModel func(ctx context.Context) (provider, model string, err error)
+	// Confined is nil when programs can be confined here, or why not; nil asks
+	// nobody, and the hands refuse what they must.
+	Confined func(ctx context.Context) error
 	// Sleep waits for a time or the end of the context; nil waits for real.
 	Sleep func(ctx context.Context, d time.Duration) error
 }

@@ -170,7 +170,7 @@ func (r *run) pauseAt(ctx context.Context, next plan.Plan, kind fault.Kind, form
 	if err != nil {
 		return err
 	}
-	next.Status, next.Reason, next.Fault = to, fmt.Sprintf(format, args...), kind.String()
+	next.Status, next.Reason, next.Fault, next.Hint = to, fmt.Sprintf(format, args...), kind.String(), ""
 	return r.move(ctx, next, nil)
 }
 

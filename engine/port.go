@@ -277,6 +277,9 @@ type Sandboxes interface {
 type Sandbox interface {
 	// Dir is the directory that tools start in: the first resource's tree.
 	Dir() string
+	// Scratch is a directory beside the trees for what programs keep while the
+	// sandbox is there. It need not exist.
+	Scratch() string
 	// Changes compares the trees with the base. Paths that the resource's own
 	// rules ignore are in ignored and not in the change set; special files are
 	// in special. The bytes of every changed file, before and after, are in
@@ -322,9 +325,17 @@ type Toolbox interface {
 	Call(ctx context.Context, name string, args []byte, in ToolContext) (tool.Result, error)
 }
 
+// Place is where the programs of a plan run.
+type Place struct {
+	Dir     string // the sandbox's root
+	At      string // where the resource is; programs see the tree there where that can be done
+	Scratch string // outside the tree; holds what programs keep: home, caches. "" keeps nothing
+	Confine bool   // a program that cannot be confined is fault.Unavailable, SandboxUnavailable, and not run
+}
+
 // ToolContext is where a call runs.
 type ToolContext struct {
-	Dir string // the sandbox's root
+	Place
 	// ReadOnly asks for a view through which nothing can be written.
 	ReadOnly bool
 	// Seen tells and asks what the caller has read, so that an edit of a file
@@ -343,7 +354,7 @@ type Seen interface {
 // Checker runs the program of a validation in the sandbox. It must not change
 // the sandbox; the engine restores it when it does.
 type Checker interface {
-	Check(ctx context.Context, dir string, v tool.Validation) (CheckOutcome, error)
+	Check(ctx context.Context, in Place, v tool.Validation) (CheckOutcome, error)
 }
 
 // CheckOutcome is what a validation's program did.
@@ -352,6 +363,7 @@ type CheckOutcome struct {
 	Exit    *int
 	Message string
 	Output  []byte
+	Backend string // what confined the program; "" when none was run
 }
 
 // Runner carries a step loop durably: Run calls step until it returns done,

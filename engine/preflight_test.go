@@ -67,3 +67,25 @@ func TestPreflight(t *testing.T) {
 		t.Errorf("a resource that is gone: %v", err)
 	}
 }
+
+// T05 (before anything is made): a plan that requires a sandbox is refused where
+// nothing confines programs, with the way out.
+func TestPreflightAsksForASandbox(t *testing.T) {
+	w := newWorld(t, t.TempDir(), t.TempDir(), noModel{}, nil, nil)
+	w.Confined = func(context.Context) error {
+		return fault.New(fault.Unavailable, "there is none").WithHint("install one")
+	}
+	use := func(profile string) error {
+		_, err := w.Use(context.Background(), engine.UseInput{
+			Action: "builtin/command", Project: "local/p", Args: map[string]string{"command": "true"}, Profile: profile,
+		})
+		return err
+	}
+	err := use(policy.DefaultProfile)
+	if f := fault.As(err); !fault.Is(err, fault.Unavailable) || f.Msg != "preflight: sandbox: there is none" || f.Hint != "install one" || f.Code != "SandboxUnavailable" {
+		t.Errorf("got %+v", f)
+	}
+	if err := use("full-auto"); err != nil {
+		t.Errorf("a profile that does not require one: %v", err)
+	}
+}

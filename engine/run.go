@@ -240,7 +240,7 @@ func (r *run) end(ctx context.Context, id ident.PlanID, cause error) error {
 		if err != nil {
 			return err
 		}
-		next.Status, next.Reason, next.Fault = to, f.Msg, f.Kind.String()
+		next.Status, next.Reason, next.Fault, next.Hint = to, f.Msg, f.Kind.String(), f.Hint
 		return r.move(ctx, next, nil)
 	}
 	if err := r.commit(ctx, next, nil); err != nil {

@@ -405,7 +405,7 @@ func (r *run) runTool(ctx context.Context, t evidence.ToolCall, args []byte, w w
 	}
 	t.Noted = map[string]string{}
 	res, err := r.Tools.Call(ctx, t.Tool, args, ToolContext{
-		Dir: box.Dir(), ReadOnly: r.readOnly(), Seen: seen{r.seen, t.Noted},
+		Place: r.place(box), ReadOnly: r.readOnly(), Seen: seen{r.seen, t.Noted},
 		Page: func(hash string) ([]byte, error) { return r.blob(ctx, hash) },
 	})
 	if ctx.Err() != nil {
@@ -430,6 +430,7 @@ func (r *run) finishTool(ctx context.Context, t evidence.ToolCall, res tool.Resu
 		}
 	}
 	t.Status, t.Exit, t.Finished = res.Status, res.Exit, r.finished()
+	t.Backend = res.Backend
 	next := r.p
 	next.Repairs = 0
 	ob := observation{}

@@ -206,6 +206,11 @@ func (e *Engine) Preflight(ctx context.Context, p plan.Plan, linked []resource.R
 			return fail("resources", "%s: %v", r.Name, err)
 		}
 	}
+	if p.Profile.Safety.RequireSandbox && e.Confined != nil {
+		if err := e.Confined(ctx); err != nil {
+			return fail("sandbox", "%w", err).WithCode("SandboxUnavailable").WithHint("%s", fault.As(err).Hint)
+		}
+	}
 	for _, a := range p.Actors() {
 		for _, m := range a.Models() {
 			if err := e.Model.Check(m.Provider, m.Name); err != nil {

@@ -59,6 +59,7 @@ func (r *run) validate(ctx context.Context, v tool.Validation, hash string) erro
 	}
 	crash.Point("engine.validated")
 	res.Verdict, res.Exit, res.Message, res.Finished = out.Verdict, out.Exit, out.Message, r.Now()
+	res.Backend = out.Backend
 	if res.Output, err = r.put(ctx, out.Output); err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (r *run) check(ctx context.Context, v tool.Validation) (out CheckOutcome, g
 	if err := r.commit(ctx, next, nil); err != nil {
 		return out, nil, err
 	}
-	out, err = r.Checker.Check(ctx, box.Dir(), v)
+	out, err = r.Checker.Check(ctx, r.place(box), v)
 	if ctx.Err() != nil {
 		return out, nil, ctx.Err()
 	}

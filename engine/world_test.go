@@ -21,6 +21,7 @@ import (
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/proc"
 	"github.com/cleveragents/agents/project"
@@ -129,12 +130,13 @@ func newWorld(t testing.TB, data, tree string, model engine.Model, actions []act
 	must(t, err)
 	stockActors, err := stock.Actors()
 	must(t, err)
-	programs := programs()
+	// What a test keeps beside the data can be read, its FIFOs written to.
+	confine := jail.New(jail.Config{Proc: programs(), Dir: filepath.Join(data, "jail"), ReadOnly: []string{filepath.Dir(data)}})
 	w := &world{t: t, data: data, tree: tree, Engine: engine.New(engine.Config{
 		Store: db, Blobs: blobs, Model: model,
 		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
 		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
-		Tools:     builtin.New(builtin.Config{Proc: programs}), Checker: builtin.NewChecker(programs, 0),
+		Tools:     builtin.New(builtin.Config{Jail: confine}), Checker: builtin.NewChecker(confine, 0),
 		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: append(stockActions, actions...), Actors: append(stockActors, actors...),
 	})}

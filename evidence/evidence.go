@@ -79,8 +79,9 @@ type ToolCall struct {
 	Decision ident.DecisionID `json:"decision,omitempty"` // the open decision it ran under
 	Status   tool.Status      `json:"status"`
 	Exit     *int             `json:"exit,omitempty"`
-	Output   string           `json:"output"`          // blob: text given back to the caller
-	Whole    string           `json:"whole,omitempty"` // blob: the uncut output, where it was cut
+	Backend  string           `json:"backend,omitempty"` // what confined the program that ran; "" where none did
+	Output   string           `json:"output"`            // blob: text given back to the caller
+	Whole    string           `json:"whole,omitempty"`   // blob: the uncut output, where it was cut
 	// Noted is what the call read or wrote: the hash of each path as it was then.
 	Noted    map[string]string `json:"noted,omitempty"`
 	Started  time.Time         `json:"started"`
@@ -154,9 +155,10 @@ type ValidationResult struct {
 	Mode      tool.Mode      `json:"mode"`
 	Verdict   tool.Verdict   `json:"verdict"`
 	Exit      *int           `json:"exit,omitempty"`
-	Message   string         `json:"message"`    // one line for a person
-	Output    string         `json:"output"`     // blob
-	ChangeSet string         `json:"change_set"` // ChangeSet.Hash it ran on
+	Message   string         `json:"message"`           // one line for a person
+	Output    string         `json:"output"`            // blob
+	ChangeSet string         `json:"change_set"`        // ChangeSet.Hash it ran on
+	Backend   string         `json:"backend,omitempty"` // what confined the program; "" where none ran
 	Started   time.Time      `json:"started"`
 	Finished  time.Time      `json:"finished"`
 }

@@ -170,9 +170,12 @@ func KindOf(err error) Kind { return As(err).Kind }
 // Is reports whether err is a fault of kind k. A nil err is of no kind.
 func Is(err error, k Kind) bool { return err != nil && KindOf(err) == k }
 
-// CodeOf returns the domain code of err for JSON output.
+// CodeOf returns the domain code of err for JSON output; "" for a nil err.
 func CodeOf(err error) string {
 	e := As(err)
+	if e == nil {
+		return ""
+	}
 	if e.Code != "" {
 		return e.Code
 	}

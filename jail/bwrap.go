@@ -233,6 +233,6 @@ func broken(res proc.Result) error {
 	if res.Exit != 1 || !bytes.HasPrefix(line, []byte("bwrap: ")) || int64(len(line))+1 < res.Total {
 		return nil
 	}
-	return fault.New(fault.Unavailable, "the sandbox could not be set up: %s", line).WithCode("SandboxUnavailable").
+	return fault.New(fault.Unavailable, "the sandbox could not be set up: %s", line).WithCode(NoSandbox).
 		WithHint("agents doctor tells more")
 }

@@ -102,6 +102,10 @@ func New(c Config) *Jail {
 	return &Jail{cfg: c}
 }
 
+// NoSandbox is the code of the error of a program that was not run because it
+// cannot be confined as it must be.
+const NoSandbox = "SandboxUnavailable"
+
 // Order is one program to run.
 type Order struct {
 	Tree string // absolute; the directory it works on
@@ -111,6 +115,7 @@ type Order struct {
 	// Scratch holds its HOME and TMPDIR, and what its builds keep; "" is a
 	// directory that is removed afterwards.
 	Scratch   string
+	Fresh     bool              // HOME and TMPDIR are empty at first; the rest of a given scratch stays
 	Vars      map[string]string // more of its environment
 	Stdin     []byte
 	Timeout   time.Duration
@@ -143,10 +148,19 @@ func (j *Jail) Backend(ctx context.Context) (Backend, string, error) {
 	return found, why, nil
 }
 
+// Ready is nil when programs can be confined here, and Refusal otherwise.
+func (j *Jail) Ready(ctx context.Context) error {
+	found, why, err := j.Backend(ctx)
+	if err == nil && found == Unconfined {
+		err = Refusal(why)
+	}
+	return err
+}
+
 // Refusal is the error of a program that must be confined and cannot be.
 func Refusal(why string) error {
 	return fault.New(fault.Unavailable, "programs cannot be confined here: %s", why).
-		WithCode("SandboxUnavailable").
+		WithCode(NoSandbox).
 		WithHint("install bubblewrap (sudo apt-get install bubblewrap) and see agents doctor, or allow it once in the action: safety_profile with require_sandbox: false")
 }
 
@@ -162,6 +176,13 @@ func (j *Jail) Run(ctx context.Context, o Order) (Result, error) {
 	}
 	if len(o.Argv) == 0 {
 		return Result{}, fault.New(fault.Invalid, "no program is named")
+	}
+	if o.Fresh && o.Scratch != "" {
+		for _, name := range []string{homeName, tmpName} {
+			if err := loosenAll(filepath.Join(o.Scratch, name)); err != nil {
+				return Result{}, fault.New(fault.Unavailable, "empty a scratch directory: %w", err)
+			}
+		}
 	}
 	scratch, cleanup, err := scratchDir(o.Scratch)
 	if err != nil {
@@ -208,7 +229,7 @@ func (j *Jail) open(o Order) (proc.Command, error) {
 // readable refuses a read-only tree where nothing can hold it.
 func readable(o Order) error {
 	if o.ReadOnly {
-		return fault.New(fault.Unavailable, "nothing here keeps a program from writing").WithCode("SandboxUnavailable").
+		return fault.New(fault.Unavailable, "nothing here keeps a program from writing").WithCode(NoSandbox).
 			WithHint("install bubblewrap, or leave --ro out")
 	}
 	return nil

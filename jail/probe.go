@@ -37,7 +37,7 @@ func (j *Jail) probe(ctx context.Context) (Backend, string, error) {
 		why = append(why, string(b)+": "+fault.As(err).Msg)
 	}
 	if len(why) == 0 {
-		why = []string{"the configuration asks for none"}
+		why = []string{"the configuration asks for none (sandbox.backend)"}
 	}
 	return Unconfined, strings.Join(why, "; "), nil
 }

@@ -23,6 +23,7 @@ type Plan struct {
 	Status
 	Reason  string `json:"reason,omitempty"`  // why it is not running, for a person
 	Fault   string `json:"fault,omitempty"`   // fault.Kind's name where it stopped for one
+	Hint    string `json:"hint,omitempty"`    // how to go on where it is errored, beyond its next commands
 	Attempt int    `json:"attempt"`           // 1, plus one a correction
 	Run     int    `json:"run"`               // durable runs begun; names the run
 	RunOpen bool   `json:"run_open"`          // the last run did not end: its process died or was stopped

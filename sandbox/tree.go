@@ -55,6 +55,10 @@ func (t *Trees) sandbox(ctx context.Context, id ident.PlanID, bases []plan.Base)
 // Dir is the tree of the first resource.
 func (s *Sandbox) Dir() string { return filepath.Join(s.parts[0].dir, treeName) }
 
+// Scratch is a directory beside the tree of the first resource. It goes with
+// the sandbox, and programs may write to it whatever they like.
+func (s *Sandbox) Scratch() string { return filepath.Join(s.parts[0].dir, "scratch") }
+
 // Base returns the state of a path in the snapshot of the resource.
 func (s *Sandbox) Base(_ context.Context, r ident.ResourceID, path string) (plan.FileState, error) {
 	p, err := s.part(r)

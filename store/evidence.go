@@ -77,6 +77,7 @@ func toolCallColumns(c *evidence.ToolCall) []column {
 		link("decision_id", &c.Decision),
 		text("status", &c.Status),
 		maybeInt("exit_status", &c.Exit),
+		text("backend", &c.Backend),
 		text("output", &c.Output),
 		text("whole", &c.Whole),
 		document("noted", &c.Noted),
@@ -178,6 +179,7 @@ func resultColumns(r *evidence.ValidationResult) []column {
 		text("message", &r.Message),
 		text("output", &r.Output),
 		text("change_set", &r.ChangeSet),
+		text("backend", &r.Backend),
 		moment("started", &r.Started),
 		moment("finished", &r.Finished),
 	}

@@ -49,6 +49,7 @@ type Result struct {
 	Output   string   `json:"output"`             // text for the model, already capped
 	Exit     *int     `json:"exit,omitempty"`     // exit status where a program ran
 	Reported []string `json:"reported,omitempty"` // paths the tool says it wrote, slash-separated, relative to the sandbox
+	Backend  string   `json:"backend,omitempty"`  // what confined the program that ran; "" where none did
 	Spill    []byte   `json:"-"`                  // the whole output where Output was cut; stored as a blob and pageable
 }
 

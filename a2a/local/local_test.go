@@ -21,6 +21,7 @@ import (
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/proc"
 	"github.com/cleveragents/agents/resource"
@@ -52,12 +53,13 @@ func newFacade(t *testing.T) (f *local.Facade, home string) {
 	must(t, err)
 	actors, err := stock.Actors()
 	must(t, err)
-	programs := proc.New(time.Now)
+	// What a test keeps beside the data can be read, its FIFOs written to.
+	confine := jail.New(jail.Config{Proc: proc.New(time.Now), Dir: filepath.Join(data, "jail"), ReadOnly: []string{filepath.Dir(data)}})
 	return local.New(local.Config{Home: home, Engine: engine.New(engine.Config{
 		Store: db, Blobs: blobs,
 		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
 		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
-		Tools:     builtin.New(builtin.Config{Proc: programs}), Checker: builtin.NewChecker(programs, 0),
+		Tools:     builtin.New(builtin.Config{Jail: confine}), Checker: builtin.NewChecker(confine, 0),
 		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: actions, Actors: actors,
 	})}), home

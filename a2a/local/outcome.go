@@ -60,6 +60,9 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 		if len(out.Next) > 0 {
 			out.Fault.Hint = out.Next[0]
 		}
+		if p.State == plan.Errored && p.Hint != "" {
+			out.Fault.Hint = p.Hint
+		}
 		if out.Fault.Output, err = f.failedOutput(ctx, p); err != nil {
 			return out, err
 		}

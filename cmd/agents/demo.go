@@ -9,6 +9,7 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/cli"
+	"github.com/cleveragents/agents/config"
 	"github.com/cleveragents/agents/demo"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/llm/scripted"
@@ -17,7 +18,7 @@ import (
 
 // runDemo makes a throw-away world: a directory with the demo project and data
 // of its own, in which the demo's actors and action are registered.
-func runDemo(ctx context.Context, keep bool) (_ *cli.DemoWorld, err error) {
+func runDemo(ctx context.Context, keep bool, set config.Settings) (_ *cli.DemoWorld, err error) {
 	top, err := os.MkdirTemp("", "agents-demo-")
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "demo: %w", err)
@@ -40,16 +41,20 @@ func runDemo(ctx context.Context, keep bool) (_ *cli.DemoWorld, err error) {
 	if err := demo.Write(project); err != nil {
 		return nil, err
 	}
-	client, closer, err := open(ctx, cli.Options{DataDir: filepath.Join(top, "data")})
+	client, closer, err := open(ctx, cli.Options{DataDir: filepath.Join(top, "data"), Settings: set})
 	if err != nil {
 		return nil, err
 	}
-	if err := registerDemo(ctx, client); err != nil {
+	var why string
+	if err := confinement(filepath.Join(top, "data"), "", proc.New(time.Now), set).Ready(ctx); err != nil {
+		why = fault.As(err).Msg
+	}
+	if err := registerDemo(ctx, client, why != ""); err != nil {
 		return nil, errors.Join(err, closer.Close())
 	}
 	programs := proc.New(time.Now)
 	return &cli.DemoWorld{
-		Client: client, Dir: project, Action: demo.Action, Kept: top,
+		Client: client, Dir: project, Action: demo.Action, Kept: top, Open: why,
 		Check: func(ctx context.Context) (string, bool, error) {
 			res, err := programs.Run(ctx, proc.Command{
 				Dir: project, Argv: []string{"sh", "test.sh"}, Env: proc.Env(nil), Timeout: time.Minute, MaxOutput: 1 << 16,
@@ -61,7 +66,7 @@ func runDemo(ctx context.Context, keep bool) (_ *cli.DemoWorld, err error) {
 }
 
 // registerDemo adds the demo's actors and action as a user would.
-func registerDemo(ctx context.Context, c a2a.Client) error {
+func registerDemo(ctx context.Context, c a2a.Client, unconfined bool) error {
 	for _, name := range demo.ActorFiles() {
 		text, err := demo.Read(name)
 		if err != nil {
@@ -72,6 +77,9 @@ func registerDemo(ctx context.Context, c a2a.Client) error {
 		}
 	}
 	text, err := demo.Read(demo.ActionFile)
+	if unconfined {
+		text, err = demo.Unconfined()
+	}
 	if err != nil {
 		return err
 	}

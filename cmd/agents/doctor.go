@@ -13,10 +13,11 @@ import (
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/a2a/local"
 	"github.com/cleveragents/agents/blob"
+	"github.com/cleveragents/agents/config"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/plan"
 	"github.com/cleveragents/agents/proc"
-	"github.com/cleveragents/agents/sandbox"
 	"github.com/cleveragents/agents/store"
 )
 
@@ -35,8 +36,8 @@ func (b bedside) Do(ctx context.Context, method string, req any, emit func(plan.
 // Close closes nothing: what a check opens it closes itself.
 func (bedside) Close() error { return nil }
 
-func newBedside(w *world) bedside {
-	return bedside{local.New(local.Config{DB: data{w}, Paths: w.paths, Doctor: newCheckup(w.paths).run})}
+func newBedside(w *world, set config.Settings) bedside {
+	return bedside{local.New(local.Config{DB: data{w}, Paths: w.paths, Doctor: newCheckup(w.paths, set).run})}
 }
 
 // checkup looks at what a plan needs from the machine and at the data, part by
@@ -48,6 +49,8 @@ type checkup struct {
 	home  string
 	now   func() time.Time
 
+	confine *jail.Jail
+
 	fix   bool
 	found []a2a.Finding
 	db    *store.DB   // nil when it does not open
@@ -55,12 +58,13 @@ type checkup struct {
 	stats store.Status
 }
 
-func newCheckup(paths a2a.DBPathView) checkup {
+func newCheckup(paths a2a.DBPathView, set config.Settings) checkup {
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nothing to leave out of a report
 	}
-	return checkup{dir: filepath.Dir(paths.Store), paths: paths, home: home, now: time.Now}
+	dir := filepath.Dir(paths.Store)
+	return checkup{dir: dir, paths: paths, home: home, now: time.Now, confine: confinement(dir, home, proc.New(time.Now), set)}
 }
 
 // run is one visit; the receiver is a copy of its own.
@@ -74,6 +78,7 @@ func (c checkup) run(ctx context.Context, q a2a.DoctorQuery) (_ a2a.DoctorView, 
 	c.openPlans(ctx)
 	c.workflows(ctx)
 	c.leftovers(ctx)
+	c.sandbox(ctx)
 	c.programs()
 	if err := ctx.Err(); err != nil {
 		return a2a.DoctorView{}, err
@@ -118,11 +123,29 @@ func (c *checkup) problem(name string, err error, fix string) {
 
 func (c *checkup) machine() {
 	c.ok("program", "agents %s, %s, %s/%s", release, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	c.add(a2a.Finding{
-		Name: "sandbox", Level: "warning",
-		Detail: "backend " + sandbox.Backend + ": tools work in a private copy of the project, but a program that a tool starts runs with your rights and could reach other files and the network",
-		Fix:    "where you do not trust the actor, give the action a safety_profile with require_human_approval: true, which asks before every step (agents help safety)",
-	})
+}
+
+// sandbox tells what confines programs here, after it was tried.
+func (c *checkup) sandbox(ctx context.Context) {
+	backend, why, err := c.confine.Backend(ctx)
+	switch {
+	case err != nil:
+		c.problem("sandbox", err, "")
+	case backend == jail.Unconfined:
+		c.problem("sandbox", jail.Refusal(why), "")
+	case backend == jail.Landlock:
+		c.add(a2a.Finding{
+			Name: "sandbox", Level: "warning",
+			Detail: "landlock: programs reach no files but the project's copy and no TCP, but they see the processes of this machine and may reach its unix sockets (" + why + ")",
+			Fix:    "install bubblewrap: sudo apt-get install bubblewrap",
+		})
+	default:
+		caches := "with builds cached over your own caches"
+		if !c.confine.Layered(ctx) {
+			caches = "without your own build caches, as overlayfs cannot be mounted here"
+		}
+		c.ok("sandbox", "bubblewrap: programs see the project's copy, no network and nothing of your home, %s", caches)
+	}
 }
 
 // programs tells what is there of the programs and the parts of the kernel that
@@ -131,7 +154,7 @@ func (c *checkup) programs() {
 	for _, p := range []struct{ name, without string }{
 		{"sh", ""},
 		{"git", "not found; nothing needs it"},
-		{"bwrap", "not found; nothing uses it yet"},
+		{"bwrap", "not found; it is what confines programs best"},
 	} {
 		path, err := proc.Lookup(p.name)
 		switch {
@@ -144,9 +167,9 @@ func (c *checkup) programs() {
 		}
 	}
 	if v := proc.Landlock(); v > 0 {
-		c.ok("landlock", "version %d; nothing uses it yet", v)
+		c.ok("landlock", "version %d; confines programs where bubblewrap does not work", v)
 	} else {
-		c.ok("landlock", "not offered by this kernel; nothing uses it yet")
+		c.ok("landlock", "not offered by this kernel")
 	}
 	c.ok("models", "scripted (no key, no network); actions without a model, such as builtin/command, need none; agents provider list --detect looks for others")
 }

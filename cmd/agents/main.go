@@ -16,12 +16,14 @@ import (
 
 	"github.com/cleveragents/agents/a2a"
 	"github.com/cleveragents/agents/cli"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/proc"
 )
 
 func main() { os.Exit(run()) }
 
 func run() int {
+	jail.Enter(os.Args) // a program that is to be confined starts as this one
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// A reader that is gone is an error of the write, not the end of the

@@ -24,6 +24,7 @@ import (
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/ident"
+	"github.com/cleveragents/agents/jail"
 	"github.com/cleveragents/agents/llm"
 	"github.com/cleveragents/agents/llm/detect"
 	"github.com/cleveragents/agents/llm/scripted"
@@ -58,7 +59,7 @@ func open(ctx context.Context, o cli.Options) (a2a.Client, io.Closer, error) {
 		return nil, nil, fault.New(fault.NotFound, "no store in %s", dir)
 	}
 	if o.Unopened {
-		b := newBedside(w)
+		b := newBedside(w, o.Settings)
 		return b, b, nil
 	}
 	if err := w.build(ctx, dir, o); err != nil {
@@ -80,6 +81,8 @@ type world struct {
 	logger *slog.Logger
 	runner *lazyRunner
 	facade *local.Facade
+
+	confine *jail.Jail
 }
 
 func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error) {
@@ -123,12 +126,14 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 			Scripts: map[string]scripted.Script{demo.Model: demoScript{}}, Read: readFile,
 		})},
 	})
+	w.confine = confinement(dir, home, programs, set)
 	e := engine.New(engine.Config{
 		Store: w.db, Blobs: w.blobs, Model: desk,
 		Sandboxes: w.trees,
 		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
-		Tools:     builtin.New(builtin.Config{Proc: programs, ShellTimeout: set.Span(config.ShellTimeout), ShellMaxTimeout: set.Span(config.ShellMaxTimeout)}),
-		Checker:   builtin.NewChecker(programs, set.Span(config.CheckTimeout)),
+		Tools:     builtin.New(builtin.Config{Jail: w.confine, ShellTimeout: set.Span(config.ShellTimeout), ShellMaxTimeout: set.Span(config.ShellMaxTimeout)}),
+		Checker:   builtin.NewChecker(w.confine, set.Span(config.CheckTimeout)),
+		Confined:  w.confine.Ready,
 		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
 		Actions: actions, Actors: actors,
 		Price: desk.Price, Window: desk.Window, BuiltinActor: desk.Actor,
@@ -137,7 +142,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 			return c.Provider, c.Model, err
 		},
 	})
-	w.facade = local.New(local.Config{Engine: e, Models: desk, DB: data{w}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: newCheckup(w.paths).run, Configuration: personal{configPath(o.ConfigFile)}})
+	w.facade = local.New(local.Config{Engine: e, Models: desk, DB: data{w}, Paths: w.paths, Home: home, Dir: o.Dir, Doctor: newCheckup(w.paths, set).run, Configuration: personal{configPath(o.ConfigFile)}})
 	return nil
 }
 
