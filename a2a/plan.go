@@ -144,6 +144,13 @@ type PlanOutcome struct {
 	Fault     *FaultView      `json:"fault,omitempty"`     // why it stopped without reaching its goal
 	Changed   []FileStat      `json:"changed,omitempty"`
 	Answer    string          `json:"answer,omitempty"` // what an actor said last in a plan that changes nothing
+	// Landed is what the last apply of the plan did. Partial says that it was this
+	// operation and that a part stays in the plan, Already that it was done before.
+	Landed  *plan.Landed `json:"landed,omitempty"`
+	Partial bool         `json:"partial,omitempty"`
+	Already bool         `json:"already,omitempty"`
+	Rest    int          `json:"rest,omitempty"`    // changed paths that are not applied yet, after a partial apply
+	DryRun  *ApplyLook   `json:"dry_run,omitempty"` // what an apply would do
 	// Session is the conversation that the plan's task was said in, where the
 	// operation was about that.
 	Session *SessionSummary `json:"session,omitempty"`
@@ -218,6 +225,25 @@ type PlanView struct {
 type PlanApplyRequest struct {
 	Ref    string `json:"ref"`
 	Expect string `json:"expect,omitempty"`
+	// Executable is the hash of the executable configuration (DiffView) that the
+	// person was shown and agreed to.
+	Executable string       `json:"executable,omitempty"`
+	Only       []string     `json:"only,omitempty"` // paths; the rest stays in the plan
+	As         plan.ApplyAs `json:"as,omitempty"`
+	Branch     string       `json:"branch,omitempty"`  // with As branch
+	Message    string       `json:"message,omitempty"` // of the commit
+	DryRun     bool         `json:"dry_run,omitempty"`
+	// Recover writes the rest of an apply that was cut short or stopped at an
+	// edit, Abort takes back what was written. Edits stay either way.
+	Recover bool `json:"recover,omitempty"`
+	Abort   bool `json:"abort,omitempty"`
+}
+
+// ApplyLook is what an apply would do.
+type ApplyLook struct {
+	Files []FileStat `json:"files"`
+	Rest  int        `json:"rest,omitempty"` // paths that would stay in the plan
+	Stop  *FaultView `json:"stop,omitempty"` // what would stop it
 }
 
 // PlanCancelRequest gives a plan up.
@@ -248,14 +274,22 @@ type ExplainView struct {
 type PlanDiffQuery struct {
 	Ref   string   `json:"ref"`
 	Paths []string `json:"paths,omitempty"`
+	// ToApply asks for what is not applied yet instead.
+	ToApply bool `json:"to_apply,omitempty"`
+	// Patch asks for them in the form that git apply takes, too.
+	Patch bool `json:"patch,omitempty"`
 }
 
 // DiffView is a plan's changes as a person reads them.
 type DiffView struct {
-	Plan    PlanSummary `json:"plan"`
-	Hash    string      `json:"hash"` // plan.ChangeSet.Hash
-	Files   []FileDiff  `json:"files"`
-	Ignored bool        `json:"ignored,omitempty"` // there are changed paths that the resource's own rules ignore
+	Plan PlanSummary `json:"plan"`
+	Hash string      `json:"hash"` // plan.ChangeSet.Hash
+	// Executable is the hash of the files among these that run by themselves,
+	// which are approved apart; "" when there are none.
+	Executable string     `json:"executable,omitempty"`
+	Files      []FileDiff `json:"files"`
+	Patch      []byte     `json:"patch,omitempty"`
+	Ignored    bool       `json:"ignored,omitempty"` // there are changed paths that the resource's own rules ignore
 }
 
 // FileStat is how much one path changed.
@@ -265,6 +299,7 @@ type FileStat struct {
 	Added   int    `json:"added"`
 	Removed int    `json:"removed"`
 	Binary  bool   `json:"binary,omitempty"`
+	Runs    string `json:"runs,omitempty"` // what runs it by itself, such as CI or git hook
 }
 
 // FileDiff is one path's change; Unified is empty for a binary file.

@@ -72,11 +72,12 @@ func newWorld(b *testing.B, n int, s scripted.Script) *world {
 	w.model = &timedModel{clock: &w.clocks.model, next: llm.New(llm.Config{Providers: map[string]llm.Provider{
 		scripted.Name: scripted.Provider(scripted.Config{Scripts: map[string]scripted.Script{"bench": s}}),
 	}})}
+	target := sandbox.NewTarget(sandbox.TargetConfig{Blobs: blobs, Kept: filepath.Join(data, "kept"), Dir: filepath.Join(data, "applies")})
 	confine := jail.New(jail.Config{Proc: proc.New(time.Now), Dir: filepath.Join(data, "jail")})
 	w.Engine = engine.New(engine.Config{
 		Store: timedStore{db, &w.clocks.store, &w.clocks.commits, &w.clocks.relaxed}, Blobs: timedBlobs{blobs, &w.clocks.blobs}, Model: w.model,
-		Sandboxes: timedTrees{sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}), &w.clocks.trees},
-		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
+		Sandboxes: timedTrees{sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs, Target: target}), &w.clocks.trees},
+		Target:    target,
 		Tools:     timedTools{builtin.New(builtin.Config{Jail: confine}), &w.clocks.tools}, Checker: builtin.NewChecker(confine, 0),
 		Runner: &timedRunner{next: runner, clock: &w.clocks.steps}, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: []action.Action{{

@@ -277,11 +277,20 @@ func TestApplyAsks(t *testing.T) {
 		{"yes", "y\n", true, nil, 0, "plan/diff plan/show plan/apply", a2a.PlanApplyRequest{Ref: planID, Expect: "f00d"}},
 		{"no", "n\n", true, nil, 9, "plan/diff plan/show", a2a.PlanApplyRequest{}},
 		{"nothing", "", true, nil, 9, "plan/diff plan/show", a2a.PlanApplyRequest{}},
+		{"yes to what runs by itself", "y\ny\n", true, []string{"exec"}, 0, "plan/diff plan/show plan/apply", a2a.PlanApplyRequest{Ref: planID, Expect: "f00d", Executable: "beef"}},
+		{"no to what runs by itself", "y\nn\n", true, []string{"exec"}, 9, "plan/diff plan/show", a2a.PlanApplyRequest{}},
 		{"--yes", "", true, []string{"--yes"}, 0, "plan/apply", a2a.PlanApplyRequest{Ref: "@last"}},
 		{"--no-input", "", true, []string{"--no-input"}, 0, "plan/apply", a2a.PlanApplyRequest{Ref: "@last"}},
 		{"pipe", "", false, nil, 0, "plan/apply", a2a.PlanApplyRequest{Ref: "@last"}},
 	} {
-		w := newWorld(answers())
+		list := answers()
+		if len(c.args) > 0 && c.args[0] == "exec" { // T11
+			c.args = nil
+			d := sampleDiff()
+			d.Executable, d.Files[1].Runs = "beef", "new executable bit"
+			list["plan/diff"] = d
+		}
+		w := newWorld(list)
 		if c.tty {
 			w.terminal()
 		}
@@ -290,7 +299,7 @@ func TestApplyAsks(t *testing.T) {
 		if got := strings.Join(w.asked, " "); got != c.asked {
 			t.Errorf("%s: asked %s, want %s", c.name, got, c.asked)
 		}
-		if got, _ := w.reqs["plan/apply"].(a2a.PlanApplyRequest); got != c.want {
+		if got, _ := w.reqs["plan/apply"].(a2a.PlanApplyRequest); !cmp.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
 		}
 		if c.in != "" && !strings.Contains(w.err.String(), "-old") {

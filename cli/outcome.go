@@ -23,6 +23,12 @@ func verdict(o a2a.PlanOutcome, g goal) error {
 	if g == toRecorded {
 		return nil
 	}
+	if d := o.DryRun; d != nil {
+		if d.Stop == nil {
+			return nil
+		}
+		return fault.New(kindNamed(d.Stop.Kind), "%s", d.Stop.Message).WithHint("%s", d.Stop.Hint)
+	}
 	if o.Fault != nil && o.Plan.State != plan.Applied {
 		e := fault.New(kindNamed(o.Fault.Kind), "%s", o.Fault.Message)
 		if o.Fault.Hint != "" {
@@ -68,7 +74,7 @@ func reached(o a2a.PlanOutcome, g goal) bool {
 	case toExecute:
 		return done && o.Plan.Phase == plan.PhaseExecute || after(o.Plan.Phase, plan.PhaseExecute)
 	}
-	return o.Plan.State == plan.Applied
+	return o.Plan.State == plan.Applied || o.Partial
 }
 
 // betweenPhases reports whether the plan stands between two phases: the work of its
@@ -123,8 +129,36 @@ func outcomeOutput(o a2a.PlanOutcome) output {
 			p.field("approval", p.short(string(a.ID))+" "+a.Summary)
 		}
 		fileStats(p, o.Changed)
+		landing(p, o)
 		p.block("answer", o.Answer)
 	}}
+}
+
+// landing tells what an apply did, or would do.
+func landing(p *printer, o a2a.PlanOutcome) {
+	if o.Already {
+		p.printf("%s", p.note("already applied; nothing was done"))
+	}
+	if l := o.Landed; l != nil {
+		if l.Commit != "" {
+			p.field("commit", l.Commit[:min(12, len(l.Commit))]+" on "+l.Ref)
+		}
+		for _, path := range l.Left {
+			p.field("yours", path+" stays as you have it")
+		}
+	}
+	if o.Rest > 0 {
+		p.field("left", plural(o.Rest, "changed file")+" stay in the plan: agents plan apply "+string(o.Plan.ID))
+	}
+	d := o.DryRun
+	if d == nil {
+		return
+	}
+	p.field("dry run", plural(len(d.Files), "file")+" would be applied")
+	fileStats(p, d.Files)
+	if d.Rest > 0 {
+		p.field("left", plural(d.Rest, "changed file")+" would stay in the plan")
+	}
 }
 
 // stateWord paints phase/state by how much it needs a person.

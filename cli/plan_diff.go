@@ -114,21 +114,48 @@ const linkMode = "120000"
 
 // drawDiff writes the changes as a unified diff.
 func drawDiff(p *printer, v a2a.DiffView) {
+	apart := byThemselves(v.Files)
 	for _, f := range v.Files {
-		if f.OldMode != f.NewMode && f.OldMode != "" && f.NewMode != "" {
-			p.printf("%s", p.note("mode of "+f.Path+": "+f.OldMode+" → "+f.NewMode))
+		if f.Runs == "" {
+			drawFile(p, f)
 		}
-		switch {
-		case f.Binary:
-			p.printf("%s", p.note("binary file "+f.Path+" "+f.Status))
-		case f.OldMode == linkMode || f.NewMode == linkMode:
-			p.printf("%s", p.note("symbolic link "+f.Path+" "+f.Status+"; its text is where it leads"))
-		case f.Unified == "" && f.Status != "mode":
-			p.printf("%s", p.note("empty file "+f.Path+" "+f.Status))
+	}
+	if len(apart) == 0 {
+		return
+	}
+	p.printf("%s", p.warn("runs by itself, and is approved apart:"))
+	for _, f := range apart {
+		p.printf("  %s %s", f.Path, p.warn("("+f.Runs+")"))
+	}
+	for _, f := range apart {
+		drawFile(p, f)
+	}
+}
+
+// byThemselves are the files that something runs without being asked.
+func byThemselves(all []a2a.FileDiff) (out []a2a.FileDiff) {
+	for _, f := range all {
+		if f.Runs != "" {
+			out = append(out, f)
 		}
-		for line := range strings.Lines(f.Unified) {
-			p.WriteString(string(diffLine(p.styles, strings.TrimSuffix(line, "\n"))) + "\n")
-		}
+	}
+	return out
+}
+
+func drawFile(p *printer, f a2a.FileDiff) {
+	if f.OldMode != f.NewMode && f.OldMode != "" && f.NewMode != "" {
+		p.printf("%s", p.note("mode of "+f.Path+": "+f.OldMode+" → "+f.NewMode))
+	}
+	switch {
+	case f.Binary:
+		p.printf("%s", p.note("binary file "+f.Path+" "+f.Status))
+	case f.OldMode == linkMode || f.NewMode == linkMode:
+		p.printf("%s", p.note("symbolic link "+f.Path+" "+f.Status+"; its text is where it leads"))
+	case f.Unified == "" && f.Status != "mode":
+		p.printf("%s", p.note("empty file "+f.Path+" "+f.Status))
+	}
+	for line := range strings.Lines(f.Unified) {
+		p.WriteString(string(diffLine(p.styles, strings.TrimSuffix(line, "\n"))) + "\n")
 	}
 }
 

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,120 +12,198 @@ import (
 	"github.com/cleveragents/agents/plan"
 )
 
-// stepApply writes the change set into the real resources. It first looks at
-// every target: when one is neither what the plan started from nor what it
-// wants, nothing is written, both versions are kept and the plan is
-// constrained. Each file is then written by itself; a step that runs again
-// after a crash leaves the ones that are done alone.
+// stepApply brings the changes into the real resources, all that were ordered
+// or none: the target's journal sees to that, and this records what came of it.
+// When something there is neither what the plan started from nor what it wants,
+// both versions are kept and the plan is constrained.
 //
-// It does not promise that a reader never sees some files new and some old:
-// that is the journal's work.
+// The journal stays until the plan says that it is applied, so that a process
+// that dies between the two is caught up with by the next one.
 func (r *run) stepApply(ctx context.Context) (bool, error) {
-	if why := r.ungated(); why != nil {
-		return false, why
+	at, err := r.Target.Stage(ctx, r.p.ID)
+	if err != nil {
+		return false, err
 	}
-	for _, b := range r.p.Bases {
-		set := r.of(b)
-		if b.ReadOnly && len(set) > 0 {
-			return true, r.fail(ctx, fault.Denied, "%s is linked read-only, and the plan changes %s", b.Location, set[0].Path)
+	if at == StageReverted {
+		return true, r.withdrawn(ctx, Landing{})
+	}
+	if at == StageNone { // from here on it goes on to its end
+		if err := r.ungated(); err != nil {
+			return false, err
 		}
-		moved, err := r.moved(ctx, b, set)
+		_, bound, err := r.execAsked(ctx)
 		if err != nil {
 			return false, err
 		}
-		if len(moved) > 0 {
-			return true, r.collide(ctx, b, moved)
+		if ok, err := r.execApproved(ctx, bound); !ok || err != nil {
+			return false, errors.Join(err, r.retreat(ctx, ""))
 		}
+	}
+	a, set, err := r.application(ctx)
+	if err != nil {
+		return false, err
 	}
 	for _, b := range r.p.Bases {
-		for _, c := range r.of(b) {
-			crash.Point("engine.apply.file")
-			err := r.Target.Write(ctx, b.Location, c)
-			if fault.Is(err, fault.Conflict) || fault.Is(err, fault.Denied) {
-				return true, r.collide(ctx, b, []plan.Change{c})
-			}
-			if err != nil {
-				return false, fmt.Errorf("apply: %w", err)
-			}
-			r.tell(r.event(r.p.ID, "apply.file", fields{"path": c.Path, "status": changeWord(c)}))
+		if i := slices.IndexFunc(set, func(c plan.Change) bool { return c.Resource == b.Resource }); b.ReadOnly && i >= 0 {
+			return true, r.fail(ctx, fault.Denied, "%s is linked read-only, and the plan changes %s", b.Location, set[i].Path)
 		}
 	}
-	crash.Point("engine.apply.written")
-	next := r.p
-	to, err := plan.Next(next.Status, plan.Arrive)
-	if err != nil {
-		return false, err
-	}
-	next.Status, next.Reason = to, ""
-	if err := r.move(ctx, next, func(tx Tx) error { return lapse(tx, r.p.ID, r.Now()) }); err != nil {
-		return false, err
-	}
-	if err := r.Sandboxes.Remove(ctx, r.p.ID); err != nil {
-		r.Log.Warn("remove the sandbox of an applied plan", "plan", r.p.ID, "err", err)
-	}
-	return true, nil
-}
-
-// of is the changes that belong to one resource.
-func (r *run) of(b plan.Base) plan.ChangeSet {
-	var out plan.ChangeSet
-	for _, c := range r.changed {
-		if c.Resource == b.Resource {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// moved returns the changes whose target is neither what it was nor what it
-// should become. One that is behind a link now is looked at no further.
-func (r *run) moved(ctx context.Context, b plan.Base, set plan.ChangeSet) ([]plan.Change, error) {
-	if len(set) == 0 {
-		return nil, nil
-	}
-	paths := make([]string, len(set))
-	for i, c := range set {
-		paths[i] = c.Path
-	}
-	now, err := r.Target.States(ctx, b.Location, paths)
-	if fault.Is(err, fault.Denied) && len(set) > 1 {
-		half := len(set) / 2 // find those it is about
-		out, err := r.moved(ctx, b, set[:half])
-		if err != nil {
-			return nil, err
-		}
-		rest, err := r.moved(ctx, b, set[half:])
-		return append(out, rest...), err
-	}
-	if fault.Is(err, fault.Denied) {
-		return set, nil
+	landing, err := r.Target.Apply(ctx, a)
+	if fault.Is(err, fault.Conflict) {
+		return true, r.collide(ctx, set, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("apply: %w", err)
+		return false, fmt.Errorf("apply: %w", err)
 	}
-	var out []plan.Change
 	for _, c := range set {
-		if s := now[c.Path]; !s.Same(c.Before) && !s.Same(c.After) {
-			out = append(out, c)
+		r.tell(r.event(r.p.ID, "apply.file", fields{"path": c.Path, "status": changeWord(c)}))
+	}
+	return true, r.landed(ctx, set, landing)
+}
+
+// application is what the plan's order asks for, with the changes that it is
+// about.
+func (r *run) application(ctx context.Context) (Application, plan.ChangeSet, error) {
+	set, err := r.ordered(ctx)
+	if err != nil {
+		return Application{}, nil, err
+	}
+	a := Application{Plan: r.p.ID}
+	for _, b := range r.p.Bases {
+		p := Part{Location: b.Location, Changes: plan.ChangeSet{}}
+		for _, c := range set {
+			if c.Resource == b.Resource {
+				p.Changes = append(p.Changes, c)
+			}
 		}
+		a.Parts = append(a.Parts, p)
+	}
+	if o := r.order(); o.As == plan.AsCommit || o.As == plan.AsBranch {
+		a.Commit = &Commit{Branch: o.Branch, Message: o.Message, When: o.When}
+		if a.Commit.Message == "" {
+			a.Commit.Message = r.commitMessage(set)
+		}
+		if a.Parts, err = oneRepository(a.Parts); err != nil {
+			return a, nil, err
+		}
+	}
+	return a, set, nil
+}
+
+// oneRepository leaves the part that has changes: a commit is of one repository.
+func oneRepository(parts []Part) ([]Part, error) {
+	var out []Part
+	for _, p := range parts {
+		if len(p.Changes) > 0 {
+			out = append(out, p)
+		}
+	}
+	if len(out) > 1 {
+		return nil, fault.New(fault.Invalid, "the plan changes %d resources, and a commit is of one", len(out)).
+			WithHint("apply them one by one with --only, or --as files")
+	}
+	if len(out) == 0 {
+		return parts[:min(1, len(parts))], nil
 	}
 	return out, nil
 }
 
+// commitMessage is what a commit says that nobody gave words for.
+func (r *run) commitMessage(set plan.ChangeSet) string {
+	title := strings.TrimSpace(r.p.Prompt)
+	if line, _, ok := strings.Cut(title, "\n"); ok {
+		title = line
+	}
+	if title == "" {
+		title = r.p.Name
+	}
+	if runes := []rune(title); len(runes) > 72 {
+		title = string(runes[:71]) + "…"
+	}
+	return fmt.Sprintf("%s\n\nPlan %s, %d changed.\n", title, r.p.ID, len(set))
+}
+
+// landed records what was applied, and ends the plan unless a part of its
+// changes is left.
+func (r *run) landed(ctx context.Context, set plan.ChangeSet, l Landing) error {
+	crash.Point("engine.apply.written")
+	kept, err := r.putChanges(ctx, set)
+	if err != nil {
+		return err
+	}
+	o := r.order()
+	next := r.p
+	next.Landed = append(slices.Clone(next.Landed), plan.Landed{
+		At: r.Now(), As: o.As, Changes: kept, Files: l.Files, Left: l.Left, Commit: l.Commit, Ref: l.Ref,
+	})
+	next.Order = nil
+	whole := r.p
+	r.p = next
+	rest, err := r.rest(ctx)
+	r.p = whole
+	if err != nil {
+		return err
+	}
+	on, reason := plan.Arrive, ""
+	if len(l.Left) > 0 {
+		reason = "applied, but for what you have changed meanwhile: " + strings.Join(l.Left, ", ")
+	}
+	if len(rest) > 0 {
+		on, reason = plan.Retreat, fmt.Sprintf("%d changed files are applied; %d stay in the plan", len(set), len(rest))
+	}
+	if next.Status, err = plan.Next(next.Status, on); err != nil {
+		return err
+	}
+	next.Reason, next.Fault = reason, ""
+	ev := r.event(r.p.ID, "apply.landed", fields{"files": l.Files, "as": o.As, "commit": l.Commit, "ref": l.Ref, "left": l.Left, "rest": len(rest)})
+	err = r.move(ctx, next, func(tx Tx) error {
+		if on == plan.Arrive {
+			return lapse(tx, r.p.ID, r.Now())
+		}
+		return nil
+	}, ev)
+	if err != nil {
+		return err
+	}
+	crash.Point("engine.apply.recorded")
+	if err := r.Clear(ctx, r.p); err != nil {
+		r.Log.Warn("clear up after an apply", "plan", r.p.ID, "err", err)
+	}
+	return nil
+}
+
+// Clear removes what only an apply under way needs: the journal of one that is
+// recorded, and the sandbox of a plan that is applied. Doing it again is no
+// error.
+func (e *Engine) Clear(ctx context.Context, p plan.Plan) error {
+	err := e.Target.Forget(ctx, p.ID)
+	if p.State == plan.Applied {
+		err = errors.Join(err, e.Sandboxes.Remove(ctx, p.ID))
+	}
+	return err
+}
+
 // collide keeps the plan's version of every target that moved beside the plan's
 // data (the person's version stays where it is) and stops Apply.
-func (r *run) collide(ctx context.Context, b plan.Base, moved []plan.Change) error {
+func (r *run) collide(ctx context.Context, set plan.ChangeSet, cause error) error {
+	f := fault.As(cause)
+	paths, _ := f.Details["paths"].([]string)
 	var lines []string
-	for _, c := range moved {
+	for _, p := range paths {
+		i := slices.IndexFunc(set, func(c plan.Change) bool { return c.Path == p })
+		if i < 0 {
+			lines = append(lines, p)
+			continue
+		}
 		where := "the plan deletes it"
-		if c.After.Kind != plan.Absent {
-			kept, err := r.Target.Keep(ctx, r.p.ID, "plan", c.Path, c.After)
+		if after := set[i].After; after.Kind != plan.Absent {
+			kept, err := r.Target.Keep(ctx, r.p.ID, "plan", p, after)
 			if err != nil {
-				return fmt.Errorf("keep the plan's version of %s: %w", c.Path, err)
+				return fmt.Errorf("keep the plan's version of %s: %w", p, err)
 			}
 			where = "the plan's version is in " + kept
 		}
-		lines = append(lines, c.Path+" ("+where+")")
+		lines = append(lines, p+" ("+where+")")
 	}
 	next := r.p
 	to, err := plan.Next(next.Status, plan.Collide)
@@ -132,25 +211,64 @@ func (r *run) collide(ctx context.Context, b plan.Base, moved []plan.Change) err
 		return err
 	}
 	next.Status, next.Fault = to, fault.Conflict.String()
-	next.Reason = "changed in " + b.Location + " since the plan began: " + strings.Join(lines, "; ") + "; nothing more was written"
+	switch {
+	case f.Code == ApplyStopped:
+		next.Reason = "changed while it was being applied: " + strings.Join(lines, "; ") + "; it stopped there, your version stays"
+	case len(lines) == 0 || f.Code == "SameName":
+		next.Reason = f.Msg + "; nothing was written"
+	default:
+		next.Reason = "changed in " + r.locations() + " since the plan began: " + strings.Join(lines, "; ") + "; your version is where it was, and nothing was written"
+	}
 	return r.move(ctx, next, nil)
 }
 
-// takeBack undoes an Apply that was cut short and is given up: every target
-// that has the plan's bytes gets those that it had before. One that is neither
-// was changed by somebody else and is left alone.
+func (r *run) locations() string {
+	var out []string
+	for _, b := range r.p.Bases {
+		out = append(out, b.Location)
+	}
+	return strings.Join(out, ", ")
+}
+
+// retreat brings a plan whose Apply has written nothing back before it.
+func (r *run) retreat(ctx context.Context, reason string) error {
+	next := r.p
+	to, err := plan.Next(next.Status, plan.Retreat)
+	if err != nil {
+		return err
+	}
+	next.Status, next.Reason, next.Fault = to, reason, ""
+	return r.move(ctx, next, nil)
+}
+
+// withdrawn records that what was applied has been put back.
+func (r *run) withdrawn(ctx context.Context, l Landing) error {
+	r.p.Order = nil
+	reason := "taken back: your files are as they were before"
+	if len(l.Left) > 0 {
+		reason += ", but for what you have changed meanwhile: " + strings.Join(l.Left, ", ")
+	}
+	if err := r.retreat(ctx, reason); err != nil {
+		return err
+	}
+	return r.Target.Forget(ctx, r.p.ID)
+}
+
+// takeBack undoes an Apply that was cut short and is given up. What somebody
+// changed meanwhile is left alone.
 func (r *run) takeBack(ctx context.Context) error {
 	if r.p.Phase != plan.PhaseApply {
 		return nil
 	}
-	for _, b := range r.p.Bases {
-		for _, c := range slices.Backward(r.of(b)) {
-			c.Before, c.After = c.After, c.Before
-			err := r.Target.Write(ctx, b.Location, c)
-			if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Denied) {
-				return fmt.Errorf("take back what was applied: %w", err)
-			}
-		}
+	_, err := r.Target.Settle(ctx, r.p.ID, true)
+	if err == nil {
+		err = r.Target.Forget(ctx, r.p.ID)
+	}
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("take back what was applied: %w", err)
 	}
 	return nil
 }

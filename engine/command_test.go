@@ -228,17 +228,20 @@ func TestCancelTakesAHalfAppliedPlanBack(t *testing.T) {
 	w := newWorld(t, t.TempDir(), tree, noModel{}, nil, nil)
 	p := w.run(w.use(command(map[string]string{"command": "echo A > a.txt; echo B > b.txt; rm gone.txt; echo T > theirs.txt; echo new > new.txt"}, "auto")), "")
 	w.status(p, plan.Waiting)
-	// What a kill in the middle leaves: the phase entered, some files written.
-	must(t, w.Store.Update(context.Background(), func(tx engine.Tx) error {
-		q, err := tx.Plan(p.ID)
-		if err != nil {
-			return err
+	// It stops in the middle, where somebody edits a file that is still to come.
+	edited := false
+	w.fault = func(op, path string) error {
+		if op == "exchange" && path == "b.txt" && !edited {
+			edited = true
+			write(t, tree, map[string]string{"theirs.txt": "mine\n"})
 		}
-		q.Status = plan.Status{Phase: plan.PhaseApply, State: plan.Paused}
-		return tx.UpdatePlan(&q)
-	}))
-	write(t, tree, map[string]string{"a.txt": "A\n", "new.txt": "new\n", "theirs.txt": "mine\n"})
-	must(t, os.Remove(filepath.Join(tree, "gone.txt")))
+		return nil
+	}
+	p = w.run(p, plan.PhaseApply)
+	w.status(p, plan.Constrained)
+	if got := read(t, tree, "a.txt"); got != "A\n" {
+		t.Fatalf("a.txt is %q: it did not stop in the middle", got)
+	}
 	must(t, w.Cancel(context.Background(), p.ID, "", false))
 	w.status(w.plan(p.ID), plan.Cancelled)
 	files["theirs.txt"] = "mine\n" // changed by somebody else: not ours to touch

@@ -253,6 +253,11 @@ func (r *killed) points(t *testing.T) (out []point) {
 	must(t, err)
 	names := strings.Fields(string(b))
 	for i, name := range names {
+		// The inside of an apply has a harness of its own; one plan goes through it
+		// here, too, so that the records agree.
+		if strings.HasPrefix(name, "apply.") && r.name != "command" {
+			continue
+		}
 		if name != "durable.recorded" || i+1 == len(names) || names[i+1] != "engine.step" {
 			out = append(out, point{i + 1, name})
 		}

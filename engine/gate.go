@@ -45,14 +45,14 @@ func (r *run) stepGate(ctx context.Context) (bool, error) {
 	auto := r.p.Profile.Auto(plan.GateTask(next.Phase), policy.Confidence{}) && !r.p.Profile.Safety.RequireHumanApproval
 	free := ordered || auto
 	if free && !guarded {
-		return false, r.enterPhase(ctx, to, nil)
+		return r.pass(ctx, to, nil)
 	}
 	granted, err := r.grant(ctx, plan.ApproveGate, string(to), bound)
 	if err != nil {
 		return false, err
 	}
 	if granted != nil {
-		return false, r.enterPhase(ctx, to, granted)
+		return r.pass(ctx, to, granted)
 	}
 	why := fmt.Sprintf("profile %s asks before %s", r.p.Profile.Name, to)
 	if guarded {
@@ -62,6 +62,16 @@ func (r *run) stepGate(ctx context.Context) (bool, error) {
 		Kind: plan.ApproveGate, Subject: string(to), Bound: bound,
 		Summary: fmt.Sprintf("enter %s: %s", to, why),
 	}, nil)
+}
+
+// pass goes through an open gate. Before Apply there is another one behind it.
+func (r *run) pass(ctx context.Context, to plan.Phase, granted *plan.Approval) (bool, error) {
+	if to == plan.PhaseApply {
+		if free, err := r.execGate(ctx); !free || err != nil {
+			return err == nil, err
+		}
+	}
+	return false, r.enterPhase(ctx, to, granted)
 }
 
 // gateHash is what an approval to enter a phase is bound to: all that the
@@ -92,7 +102,7 @@ func (r *run) enterPhase(ctx context.Context, to plan.Phase, granted *plan.Appro
 	next.Status, next.Reason = status, ""
 	ordered := next.Ordered == to
 	if ordered {
-		next.Ordered, next.OrderedFor = "", ""
+		next.Ordered, next.OrderedFor, next.OrderedExec = "", "", ""
 	}
 	next.Turn, next.TurnFrom, next.ActorEnd, next.Repairs = 0, 0, false, 0
 	next.Node, next.NodeOpen, next.NodeDone, next.NodeBad, next.NodeTurn = "", false, false, false, 0
@@ -189,8 +199,8 @@ func (r *run) ask(ctx context.Context, a plan.Approval, also func(Tx) error) err
 	if err != nil {
 		return err
 	}
-	a.ID = ident.ApprovalID(r.IDs.New())
-	a.Plan, a.State, a.Created = r.p.ID, plan.Open, r.Now()
+	a = r.newApproval(a)
+	a.State = plan.Open
 	next.Status, next.Reason = to, a.Summary
 	if a.Kind == plan.ApproveGate {
 		next.Ordered, next.OrderedFor = "", ""
@@ -209,6 +219,12 @@ func (r *run) ask(ctx context.Context, a plan.Approval, also func(Tx) error) err
 	}, ev)
 }
 
+// newApproval gives an approval what each has.
+func (r *run) newApproval(a plan.Approval) plan.Approval {
+	a.ID, a.Plan, a.Created = ident.ApprovalID(r.IDs.New()), r.p.ID, r.Now()
+	return a
+}
+
 // stepWaiting goes on when the plan's question is answered, or when a person
 // ordered the phase whose gate it waits at. A plan asks one question at a time,
 // so the question is the newest one.
@@ -224,10 +240,15 @@ func (r *run) stepWaiting(ctx context.Context) (bool, error) {
 		return false, fault.New(fault.Corrupt, "plan %s waits, and there is no question", r.p.ID)
 	}
 	q := all[len(all)-1]
-	gate := q.Kind == plan.ApproveGate
+	gate := q.Kind == plan.ApproveGate || q.Kind == plan.ApproveExec
 	switch {
 	case q.State == plan.Open && r.called() && (gate || q.Kind == plan.ApproveFix):
 		return false, r.withdraw(ctx, q)
+	case q.State == plan.Open && q.Kind == plan.ApproveExec && r.p.Ordered == plan.PhaseApply:
+		_, bound, err := r.execAsked(ctx)
+		if err != nil || bound == q.Bound && r.p.OrderedExec != bound {
+			return true, err
+		}
 	case q.State == plan.Open && gate && plan.Phase(q.Subject) == r.p.Ordered:
 		// stepGate looks again, and lets the order or a guard decide.
 	case q.State == plan.Open:

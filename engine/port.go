@@ -307,14 +307,72 @@ type Target interface {
 	// States returns the state of each path as it is on disk now. A path that
 	// leads through a link or out of the resource is fault.Denied.
 	States(ctx context.Context, location string, paths []string) (map[string]plan.FileState, error)
-	// Write makes one path what c.After says when it still is what c.Before
-	// says: temp file, fsync, rename, fsync of the directory. A path that is
-	// already c.After is left alone; one that is neither is fault.Conflict.
-	Write(ctx context.Context, location string, c plan.Change) error
+	// Apply makes every path of every part what its change says, or none, and is
+	// durable when it returns. A path that is neither what its change began with
+	// nor what it wants is fault.Conflict, whose detail "paths" has them all:
+	// nothing was written then, unless the code is ApplyStopped, when a person
+	// changed one between the commit and its own turn. A resource that somebody
+	// else is writing is fault.Busy. After any other fault all is as it was, or
+	// Stage says otherwise. What was applied already is not applied again.
+	Apply(ctx context.Context, a Application) (Landing, error)
+	// Stage tells how far an application of the plan got.
+	Stage(ctx context.Context, id ident.PlanID) (Stage, error)
+	// Settle carries an application that was cut short or stopped on to its end,
+	// or back to its beginning. What a person changed meanwhile stays and is in
+	// Left. Without one it is fault.NotFound.
+	Settle(ctx context.Context, id ident.PlanID, back bool) (Landing, error)
+	// Forget ends an application that the plan's records tell of by now.
+	Forget(ctx context.Context, id ident.PlanID) error
 	// Keep writes the bytes of one side of a conflict beside the plan's data
 	// and returns where.
 	Keep(ctx context.Context, id ident.PlanID, side, path string, f plan.FileState) (string, error)
 }
+
+// ApplyStopped is the code of the Conflict of an application that stopped in the
+// middle.
+const ApplyStopped = "ApplyStopped"
+
+// Application is what Apply is to make true as one.
+type Application struct {
+	Plan   ident.PlanID `json:"plan"`
+	Parts  []Part       `json:"parts"`
+	Commit *Commit      `json:"commit,omitempty"` // in the repository of the first part as well
+	Dry    bool         `json:"-"`                // only look whether it could be done
+}
+
+// Part is what changes in one resource.
+type Part struct {
+	Location string         `json:"location"`
+	Changes  plan.ChangeSet `json:"changes"`
+}
+
+// Commit asks for a commit of the changes. With a branch the commit is put on a
+// new one of that name and the work tree stays as it is; without one it goes
+// onto the current branch, with the files.
+type Commit struct {
+	Branch  string    `json:"branch,omitempty"`
+	Message string    `json:"message"`
+	When    time.Time `json:"when"`
+}
+
+// Landing is what came of an application.
+type Landing struct {
+	Files  int      `json:"files"`            // written or removed
+	Left   []string `json:"left,omitempty"`   // paths where a person's bytes stay
+	Commit string   `json:"commit,omitempty"` // its id
+	Ref    string   `json:"ref,omitempty"`    // where it is
+}
+
+// Stage is how far an application got.
+type Stage string
+
+// The stages. None has left no trace among the files.
+const (
+	StageNone     Stage = ""
+	StageHalf     Stage = "half"     // cut short or stopped; some files may be new
+	StageApplied  Stage = "applied"  // all is in place
+	StageReverted Stage = "reverted" // all was put back
+)
 
 // Toolbox is the tools that exist.
 type Toolbox interface {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/cleveragents/agents/actor"
@@ -50,7 +49,7 @@ type run struct {
 // is fault.Busy, a dead one is taken over. The plan's own trouble (a failed
 // validation, a moved base) is in its status and not an error of Run.
 func (e *Engine) Run(ctx context.Context, id ident.PlanID, order plan.Phase, emit Emit) error {
-	return e.carryOn(ctx, id, order, plan.Resume, emit)
+	return e.carryOn(ctx, id, order, plan.Resume, nil, emit)
 }
 
 // Retry is Run of a plan that failed, with a new attempt of the step that did:
@@ -58,16 +57,16 @@ func (e *Engine) Run(ctx context.Context, id ident.PlanID, order plan.Phase, emi
 // fixing before it. Run goes on from the record instead, in which a tool that
 // failed has failed. A plan in another state is fault.Conflict.
 func (e *Engine) Retry(ctx context.Context, id ident.PlanID, emit Emit) error {
-	return e.carryOn(ctx, id, "", plan.Retry, emit)
+	return e.carryOn(ctx, id, "", plan.Retry, nil, emit)
 }
 
-func (e *Engine) carryOn(ctx context.Context, id ident.PlanID, order plan.Phase, how plan.Trigger, emit Emit) error {
+func (e *Engine) carryOn(ctx context.Context, id ident.PlanID, order plan.Phase, how plan.Trigger, in *ApplyInput, emit Emit) error {
 	if err := e.claim(ctx, id); err != nil {
 		return err
 	}
 	defer e.release(context.WithoutCancel(ctx), id)
 	r := &run{Engine: e, emit: emit}
-	if err := r.begin(ctx, id, order, how); err != nil {
+	if err := r.begin(ctx, id, order, how, in); err != nil {
 		return err
 	}
 	stepped, err := r.carry(ctx, id)
@@ -161,66 +160,6 @@ func (e *Engine) release(ctx context.Context, id ident.PlanID) {
 	if err != nil {
 		e.Log.Warn("release plan", "plan", id, "err", err)
 	}
-}
-
-// begin loads the plan, applies the order and names the durable run: the one
-// that was cut short, or a new one.
-func (r *run) begin(ctx context.Context, id ident.PlanID, order plan.Phase, how plan.Trigger) error {
-	if err := r.load(ctx, id); err != nil {
-		return err
-	}
-	if how == plan.Retry {
-		if err := r.retry(ctx); err != nil {
-			return err
-		}
-	} else if err := r.enter(ctx, order); err != nil {
-		return err
-	}
-	next := r.p
-	if !next.RunOpen {
-		next.Run++
-		next.RunOpen = true
-	}
-	return r.commit(ctx, next, nil)
-}
-
-// enter brings the plan to where the loop can carry it on.
-func (r *run) enter(ctx context.Context, order plan.Phase) error {
-	next := r.p
-	if order != "" {
-		phases := []plan.Phase{plan.PhaseAction, plan.PhaseStrategize, plan.PhaseExecute, plan.PhaseApply}
-		at, want := slices.Index(phases, next.Phase), slices.Index(phases, order)
-		switch {
-		case next.Terminal():
-			return fault.New(fault.Conflict, "plan %s is %s", next.ID, next.Status).WithCode("IllegalTransition")
-		case want > at+1:
-			return fault.New(fault.Conflict, "plan %s is %s; it cannot enter %s yet", next.ID, next.Status, order).
-				WithCode("IllegalTransition").WithHint("agents plan %s %s", phases[at+1], next.ID)
-		case want < at:
-			return fault.New(fault.Conflict, "plan %s is %s, past %s", next.ID, next.Status, order).WithCode("IllegalTransition")
-		}
-		next.Ordered, next.OrderedFor = order, ""
-		if order == plan.PhaseApply {
-			next.OrderedFor = r.changed.Hash()
-		}
-	}
-	switch next.State {
-	case plan.Paused, plan.Blocked, plan.Errored, plan.Constrained:
-		to, err := plan.Next(next.Status, plan.Resume)
-		if err != nil {
-			return err
-		}
-		if next.State == plan.Errored && next.Fault == fault.ValidationFailed.String() && next.Phase == plan.PhaseExecute {
-			// Whoever resumes wants another look: the cause may be gone, or the
-			// actor may try once more.
-			next.Fixes++
-			next.FixGiven = true
-		}
-		next.Status, next.Reason, next.Fault = to, "", ""
-		next.TurnFrom, next.StepFrom, next.Repairs, next.ThrottledSince = next.Turn, next.Steps, 0, nil
-		return r.move(ctx, next, nil)
-	}
-	return r.commit(ctx, next, nil)
 }
 
 // end closes the durable run. An error of the loop becomes the plan's status,
@@ -341,6 +280,8 @@ func (r *run) step(ctx context.Context, id ident.PlanID) (done bool, err error) 
 		case plan.PhaseApply:
 			return r.stepApply(ctx)
 		}
+	case plan.Applied:
+		return true, r.Clear(ctx, r.p)
 	}
 	return true, nil
 }

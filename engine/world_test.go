@@ -102,6 +102,7 @@ type world struct {
 	data   string // the program's data
 	tree   string // the user's project
 	events []plan.Event
+	fault  func(op, path string) error // of the next calls of an apply; nil for none
 }
 
 // newWorld opens the hands over data and links tree as the project local/p.
@@ -130,12 +131,20 @@ func newWorld(t testing.TB, data, tree string, model engine.Model, actions []act
 	must(t, err)
 	stockActors, err := stock.Actors()
 	must(t, err)
+	var w *world
+	target := sandbox.NewTarget(sandbox.TargetConfig{Blobs: blobs, Kept: filepath.Join(data, "kept"), Dir: filepath.Join(data, "applies"),
+		Fault: func(op, path string) error {
+			if w == nil || w.fault == nil {
+				return nil
+			}
+			return w.fault(op, path)
+		}})
 	// What a test keeps beside the data can be read, its FIFOs written to.
 	confine := jail.New(jail.Config{Proc: programs(), Dir: filepath.Join(data, "jail"), ReadOnly: []string{filepath.Dir(data)}})
-	w := &world{t: t, data: data, tree: tree, Engine: engine.New(engine.Config{
+	w = &world{t: t, data: data, tree: tree, Engine: engine.New(engine.Config{
 		Store: db, Blobs: blobs, Model: model,
-		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
-		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
+		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs, Target: target}),
+		Target:    target,
 		Tools:     builtin.New(builtin.Config{Jail: confine}), Checker: builtin.NewChecker(confine, 0),
 		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: append(stockActions, actions...), Actors: append(stockActors, actors...),

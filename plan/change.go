@@ -87,12 +87,13 @@ type ApprovalKind string
 
 // The kinds of approval.
 const (
-	ApproveGate     ApprovalKind = "gate"      // enter a phase
-	ApproveDecision ApprovalKind = "decision"  // accept a decision
-	ApproveToolCall ApprovalKind = "tool_call" // let a tool run
-	ApproveFix      ApprovalKind = "fix"       // try to fix a failed validation
-	ApproveNode     ApprovalKind = "node"      // go into, or on from, a node of a graph
-	ApproveQuestion ApprovalKind = "question"  // answer what an actor asks
+	ApproveGate     ApprovalKind = "gate"        // enter a phase
+	ApproveDecision ApprovalKind = "decision"    // accept a decision
+	ApproveToolCall ApprovalKind = "tool_call"   // let a tool run
+	ApproveFix      ApprovalKind = "fix"         // try to fix a failed validation
+	ApproveNode     ApprovalKind = "node"        // go into, or on from, a node of a graph
+	ApproveQuestion ApprovalKind = "question"    // answer what an actor asks
+	ApproveExec     ApprovalKind = "exec_config" // apply what runs by itself later
 )
 
 // ApprovalState is what a person said.

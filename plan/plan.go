@@ -31,7 +31,12 @@ type Plan struct {
 	// OrderedFor is the hash of the change set that the order to apply is
 	// bound to: what is changed later was not ordered.
 	OrderedFor string `json:"ordered_for,omitempty"`
-	NoInput    bool   `json:"no_input,omitempty"` // nobody can be asked
+	// OrderedExec is the hash of the executable configuration that the person who
+	// gave the order agreed to.
+	OrderedExec string      `json:"ordered_exec,omitempty"`
+	Order       *ApplyOrder `json:"apply_order,omitempty"` // how to apply, until that is done
+	Landed      []Landed    `json:"landed,omitempty"`      // what was applied
+	NoInput     bool        `json:"no_input,omitempty"`    // nobody can be asked
 
 	// How far the actor of the running phase got.
 	Turn     int    `json:"turn"`                // model calls or graph nodes begun in this phase and attempt

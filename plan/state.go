@@ -64,6 +64,7 @@ const (
 	Fail     Trigger = "fail"     // cannot go on
 	Arrive   Trigger = "arrive"   // Apply has written everything
 	Collide  Trigger = "collide"  // Apply found that the base moved
+	Retreat  Trigger = "retreat"  // the plan stands before Apply again, with what is left of it
 	Reopen   Trigger = "reopen"   // the phase's work goes on after it seemed done
 	Cancel   Trigger = "cancel"   // give up
 )
@@ -110,6 +111,9 @@ func Transitions() []Transition {
 			add(st(p, Constrained), Resume, run)
 			add(st(p, Constrained), Cancel, st(p, Cancelled))
 			add(st(p, Paused), Cancel, st(p, Cancelled))
+			for _, s := range []State{Running, Constrained, Paused, Errored} {
+				add(st(p, s), Retreat, st(PhaseExecute, Complete))
+			}
 		} else {
 			add(run, Finish, st(p, Complete))
 			add(run, Ask, st(p, Waiting))

@@ -116,6 +116,10 @@ func (p Profile) Auto(t Task, c Confidence) bool { return p.Thresholds[t].Passes
 // DefaultProfile is the profile of a plan for which none is set anywhere.
 const DefaultProfile = "manual"
 
+// FullAuto is the profile whose choice is a person's word that nobody looks at
+// what is applied.
+const FullAuto = "full-auto"
+
 // Builtin returns the eight profiles of the spec's table, in its order.
 func Builtin() []Profile {
 	type row = [taskCount]Threshold

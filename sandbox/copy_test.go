@@ -29,7 +29,7 @@ func TestCopy(t *testing.T) {
 		blobs := newBlobs(t, dir)
 		return sandboxtest.Backend{
 			Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(dir, "sandboxes"), Blobs: blobs}),
-			Target:    sandbox.NewTarget(blobs, filepath.Join(dir, "kept")),
+			Target:    sandbox.NewTarget(sandbox.TargetConfig{Blobs: blobs, Kept: filepath.Join(dir, "kept"), Dir: filepath.Join(dir, "applies")}),
 			Blobs:     blobs,
 		}
 	})

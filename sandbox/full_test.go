@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
 	"github.com/cleveragents/agents/plan"
 )
@@ -75,12 +76,15 @@ func TestFullDisk(t *testing.T) {
 	}
 	w.write(map[string]string{"c": "new"})
 	w.trees.cfg.Blobs = noRoom{w.blobs}
-	target := NewTarget(noRoom{w.blobs}, filepath.Join(t.TempDir(), "kept"))
+	target := NewTarget(TargetConfig{Blobs: noRoom{w.blobs}, Kept: filepath.Join(t.TempDir(), "kept"), Dir: t.TempDir()})
 	for what, do := range map[string]func() error{
 		"snapshot": func() error { _, err := w.trees.Snapshot(context.Background(), w.res); return err },
 		"changes":  func() error { _, err := box.Changes(context.Background()); return err },
 		"restore":  func() error { return box.Restore(context.Background(), changed.Set) },
-		"write":    func() error { return target.Write(context.Background(), w.res.Location, changed.Set[0]) },
+		"apply": func() error {
+			_, err := target.Apply(context.Background(), engine.Application{Plan: "P", Parts: []engine.Part{{Location: w.res.Location, Changes: changed.Set[:1]}}})
+			return err
+		},
 		"keep": func() error {
 			_, err := target.Keep(context.Background(), "P", "ours", "a", changed.Set[0].After)
 			return err

@@ -20,7 +20,7 @@ var sideName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // directory and returns the absolute path; a link is kept as a file that holds
 // its target. For a side that has no bytes it returns "".
 func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f plan.FileState) (where string, err error) {
-	defer func() { err = full(t.kept, err) }()
+	defer func() { err = full(t.cfg.Kept, err) }()
 	if err := errors.Join(checkID(string(id)), checkPath(p)); err != nil {
 		return "", err
 	}
@@ -34,7 +34,7 @@ func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f pl
 		return "", fault.New(fault.Invalid, "keep %s: %q is not a hash", p, f.Hash)
 	}
 	// The hash keeps equal paths of two resources apart.
-	dir := filepath.Join(t.kept, string(id), side+"-"+f.Hash[:12])
+	dir := filepath.Join(t.cfg.Kept, string(id), side+"-"+f.Hash[:12])
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fault.New(fault.Unavailable, "keep %s: %w", p, err)
 	}
@@ -47,7 +47,7 @@ func (t *Target) Keep(ctx context.Context, id ident.PlanID, side, p string, f pl
 	if err == nil {
 		err = at(root, p, func(dir *os.Root, name string) error {
 			return writeFile(dir, name, writer{mode: 0o600, sync: true, fill: func(out *os.File) error {
-				return t.blobs.GetTo(ctx, f.Hash, out)
+				return t.cfg.Blobs.GetTo(ctx, f.Hash, out)
 			}})
 		})
 	}

@@ -21,8 +21,6 @@ func lock(ctx context.Context, dir *os.Root, exclusive bool) (unlock func(), err
 	if exclusive {
 		how = syscall.LOCK_EX
 	}
-	wait := time.NewTicker(2 * time.Millisecond)
-	defer wait.Stop()
 	for {
 		err := flock(f, how|syscall.LOCK_NB)
 		if err == nil {
@@ -31,11 +29,21 @@ func lock(ctx context.Context, dir *os.Root, exclusive bool) (unlock func(), err
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			return nil, errors.Join(fault.New(fault.Unavailable, "lock: %w", err), f.Close())
 		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), f.Close())
-		case <-wait.C:
+		if err := pause(ctx); err != nil {
+			return nil, errors.Join(err, f.Close())
 		}
+	}
+}
+
+// pause waits a moment before a lock is tried again.
+func pause(ctx context.Context) error {
+	t := time.NewTimer(2 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
 	}
 }
 

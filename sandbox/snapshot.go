@@ -28,6 +28,13 @@ func (t *Trees) Snapshot(ctx context.Context, r resource.Resource) (made plan.Ba
 		return plan.Base{}, err
 	}
 	defer live.Close()
+	if t.cfg.Target != nil {
+		release, err := t.cfg.Target.quiet(ctx, r.Location)
+		if err != nil {
+			return plan.Base{}, err
+		}
+		defer release()
+	}
 	b, err := t.openBase(ctx, r.ID, true)
 	if err != nil {
 		return plan.Base{}, err

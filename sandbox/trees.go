@@ -60,6 +60,9 @@ type Config struct {
 	Dir      string // holds bases and plans; made with mode 0700
 	Blobs    Blobs
 	MaxFiles int // most entries of one tree; 0 means a million
+	// Target, when set, ends an application that was cut short in a resource
+	// before a snapshot of it, and waits for one that is under way.
+	Target *Target
 }
 
 // Trees implements engine.Sandboxes. It is safe for concurrent use by several

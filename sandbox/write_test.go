@@ -3,72 +3,207 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/cleveragents/agents/blob"
+	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
-	"github.com/cleveragents/agents/plan"
 )
 
-// meddler edits a file while the bytes that shall replace it are being read.
-type meddler struct {
-	Blobs
-	edit func() error
+// applying is a live tree with changes to it, applied in this process.
+type applying struct {
+	t           testing.TB
+	live        string
+	before, now map[string]string
+	target      *Target
+	order       engine.Application
+	fault       func(op, path string) error
 }
 
-func (m meddler) GetTo(ctx context.Context, hash string, w io.Writer) error {
-	return errors.Join(m.edit(), m.Blobs.GetTo(ctx, hash, w))
+func newApplying(t testing.TB, before, after map[string]string) *applying {
+	t.Helper()
+	dir := quick(t)
+	a := &applying{t: t, live: filepath.Join(dir, "live")}
+	lay(t, a.live, before)
+	lay(t, filepath.Join(dir, "want"), after)
+	a.before, a.now = picture(t, a.live), picture(t, filepath.Join(dir, "want"))
+	blobs, err := blob.Open(filepath.Join(dir, "blobs"), nil)
+	must(t, err)
+	t.Cleanup(func() { must(t, blobs.Close()) })
+	a.order = engine.Application{Plan: "P", Parts: []engine.Part{{Location: a.live, Changes: changesOf(t, blobs, before, after)}}}
+	a.target = NewTarget(TargetConfig{Blobs: blobs, Kept: filepath.Join(dir, "kept"), Dir: filepath.Join(dir, "applies"), Fault: func(op, path string) error {
+		if a.fault == nil {
+			return nil
+		}
+		return a.fault(op, path)
+	}})
+	return a
 }
 
-func (m meddler) Get(ctx context.Context, hash string) ([]byte, error) {
-	b, err := m.Blobs.Get(ctx, hash)
-	return b, errors.Join(m.edit(), err)
+func (a *applying) apply() error {
+	_, err := a.target.Apply(context.Background(), a.order)
+	return err
 }
 
-// T34, T35: an edit between the first look and the rename is not overwritten.
-func TestEditDuringWrite(t *testing.T) {
-	for _, kind := range []plan.FileKind{plan.Regular, plan.Symlink} {
-		w := newWorld(t, map[string]string{"f": "old"})
-		m := meddler{w.blobs, func() error {
-			return os.WriteFile(filepath.Join(w.res.Location, "f"), []byte("user"), 0o644)
-		}}
-		next, err := w.blobs.Put(context.Background(), []byte("new"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		target := NewTarget(m, t.TempDir())
-		states, err := target.States(context.Background(), w.res.Location, []string{"f"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := plan.Change{Path: "f", Before: states["f"], After: plan.FileState{Kind: kind, Hash: next}}
-		if err := target.Write(context.Background(), w.res.Location, c); !fault.Is(err, fault.Conflict) {
-			t.Errorf("%s: got %v, want Conflict", kind, err)
-		}
-		check(t, "the live tree", map[string]string{"f": "user"}, texts(t, w.res.Location))
+// settle ends what was cut short, if anything was.
+func (a *applying) settle(back bool) {
+	a.t.Helper()
+	if _, err := a.target.Settle(context.Background(), "P", back); err != nil && !fault.Is(err, fault.NotFound) {
+		a.t.Fatal(err)
 	}
 }
 
-// T33: a temp file of a Write that was killed is cleaned up by the next one.
-func TestWriteAfterKill(t *testing.T) {
-	w := newWorld(t, map[string]string{"f": "old", tempName("f"): "half"})
-	target := NewTarget(w.blobs, t.TempDir())
-	next, err := w.blobs.Put(context.Background(), []byte("new"))
-	if err != nil {
-		t.Fatal(err)
+func (a *applying) is(what string, want map[string]string) {
+	a.t.Helper()
+	if diff := cmp.Diff(want, picture(a.t, a.live)); diff != "" {
+		a.t.Errorf("%s (-want +got):\n%s", what, diff)
 	}
-	states, err := target.States(context.Background(), w.res.Location, []string{"f"})
-	if err != nil {
-		t.Fatal(err)
+}
+
+// T35: a person's edit at any point of an application is not lost. When it came
+// before the turn of that file, the rest stops and is written or taken back.
+func TestEditDuringApply(t *testing.T) {
+	before, after := small()
+	save := map[string]func(path string) error{
+		"in place": func(path string) error { return os.WriteFile(path, []byte("user"), 0o644) },
+		"by rename": func(path string) error {
+			return errors.Join(os.WriteFile(path+"~", []byte("user"), 0o644), os.Rename(path+"~", path))
+		},
 	}
-	c := plan.Change{Path: "f", Before: states["f"], After: plan.FileState{Kind: plan.Regular, Mode: 0o644, Hash: next}}
-	for range 2 {
-		if err := target.Write(context.Background(), w.res.Location, c); err != nil {
-			t.Fatal(err)
+	stopped := 0
+	for how, edit := range save {
+		for _, name := range []string{"a", "gone/x"} {
+			for _, back := range []bool{false, true} {
+				for n := 1; ; n++ {
+					a := newApplying(t, before, after)
+					calls, path := 0, filepath.Join(a.live, filepath.FromSlash(name))
+					a.fault = func(string, string) error {
+						if calls++; calls == n {
+							must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+							return edit(path)
+						}
+						return nil
+					}
+					err := a.apply()
+					a.fault = nil
+					if calls < n {
+						break
+					}
+					what := fmt.Sprintf("%s of %s at call %d, back %v", how, name, n, back)
+					if err != nil && !fault.Is(err, fault.Conflict) {
+						t.Fatalf("%s: %v", what, err)
+					}
+					want := a.now
+					if err != nil {
+						want = a.before
+						if fault.As(err).Code == engine.ApplyStopped {
+							stopped++
+							if fault.As(err).Hint == "" {
+								t.Errorf("%s: no way out", what)
+							}
+							a.settle(back)
+							if !back {
+								want = a.now
+							}
+						}
+					}
+					mine := map[string]string{}
+					for k, v := range want {
+						mine[k] = v
+					}
+					if mine[name] = "-rw-r--r-- user"; how == "in place" && mode(t, path)&0o100 != 0 {
+						mine[name] = "-rwxr-xr-x user"
+					}
+					if d := filepath.Dir(name); d != "." && mine[d] == "" {
+						mine[d] = "drwxr-xr-x"
+					}
+					a.is(what, mine)
+					must(t, a.target.Forget(context.Background(), "P"))
+					if t.Failed() {
+						return
+					}
+				}
+			}
 		}
-		check(t, "the live tree", map[string]string{"f": "new"}, texts(t, w.res.Location))
-		w.write(map[string]string{tempName("f"): "half"}) // killed after the rename of a later one
+	}
+	if stopped < 20 {
+		t.Errorf("only %d applications stopped in the middle", stopped)
+	}
+	t.Logf("%d applications stopped in the middle", stopped)
+}
+
+func mode(t testing.TB, path string) os.FileMode {
+	t.Helper()
+	fi, err := os.Lstat(path)
+	must(t, err)
+	return fi.Mode()
+}
+
+// T35: what somebody writes through a file that they had open, after it was
+// swapped, is kept.
+func TestLateWriteIsKept(t *testing.T) {
+	a := newApplying(t, map[string]string{"f": "old", "g": "old"}, map[string]string{"f": "new", "g": "new"})
+	open, err := os.OpenFile(filepath.Join(a.live, "f"), os.O_WRONLY|os.O_TRUNC|os.O_APPEND, 0)
+	must(t, err)
+	must(t, os.WriteFile(filepath.Join(a.live, "f"), []byte("old"), 0o644))
+	a.fault = func(op, path string) error {
+		if op == "exchange" && path == "g" { // f is done
+			_, err := open.WriteString(" and mine")
+			return err
+		}
+		return nil
+	}
+	l, err := a.target.Apply(context.Background(), a.order)
+	must(t, err)
+	must(t, open.Close())
+	a.is("the tree", a.now)
+	if len(l.Left) != 1 || !strings.HasPrefix(l.Left[0], "f (your version is in ") {
+		t.Fatalf("left: %q", l.Left)
+	}
+	where := strings.TrimSuffix(strings.TrimPrefix(l.Left[0], "f (your version is in "), ")")
+	if b, err := os.ReadFile(where); err != nil || string(b) != "old and mine" {
+		t.Errorf("%s holds %q, %v", where, b, err)
+	}
+}
+
+// T33: what is left is ended by whoever comes next: another plan that applies,
+// and a snapshot.
+func TestNextOneEndsWhatWasCutShort(t *testing.T) {
+	for _, next := range []string{"apply", "snapshot"} {
+		k := newKillable(t, map[string]string{"a": "old", "b": "old"}, map[string]string{"a": "new", "b": "new"})
+		n := 1
+		for ; k.copyTo(t, fmt.Sprint(next, n)).run(t, n, false); n++ {
+			c := &killable{dir: filepath.Join(k.top, fmt.Sprint(next, n)), top: k.top, before: k.before, now: k.now}
+			blobs, err := blob.Open(filepath.Join(k.top, "blobs"), nil)
+			must(t, err)
+			target := NewTarget(TargetConfig{Blobs: blobs, Kept: filepath.Join(c.dir, "kept"), Dir: filepath.Join(c.dir, "applies")})
+			live := filepath.Join(c.dir, "live")
+			if next == "apply" {
+				set := changesOf(t, blobs, nil, map[string]string{"c": "other"})
+				_, err = target.Apply(context.Background(), engine.Application{Plan: "Q", Parts: []engine.Part{{Location: live, Changes: set}}})
+			} else {
+				var release func()
+				release, err = target.quiet(context.Background(), live)
+				if err == nil {
+					release()
+				}
+			}
+			must(t, err)
+			got := picture(t, live)
+			delete(got, "c")
+			if !cmp.Equal(got, k.before) && !cmp.Equal(got, k.now) {
+				t.Fatalf("killed at %d, then %s: %v", n, next, got)
+			}
+			must(t, blobs.Close())
+		}
+		if n < 10 {
+			t.Errorf("only %d points", n)
+		}
 	}
 }

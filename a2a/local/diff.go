@@ -23,6 +23,25 @@ func (f *Facade) planDiff(ctx context.Context, q a2a.PlanDiffQuery, _ func(plan.
 	if err != nil {
 		return a2a.DiffView{}, err
 	}
+	if q.ToApply {
+		v, err := f.diff(ctx, p, nil)
+		if err != nil {
+			return v, err
+		}
+		set, err := f.Engine.ToApply(ctx, p.ID, q.Paths)
+		if err != nil {
+			return v, err
+		}
+		if q.Patch {
+			if v.Patch, err = f.patch(ctx, set); err != nil {
+				return v, err
+			}
+		}
+		return f.show(ctx, v, set)
+	}
+	if q.Patch {
+		return a2a.DiffView{}, fault.New(fault.Invalid, "a patch is made of what is not applied yet")
+	}
 	return f.diff(ctx, p, q.Paths)
 }
 
@@ -67,20 +86,44 @@ func (f *Facade) diff(ctx context.Context, p plan.Plan, paths []string) (a2a.Dif
 			v.Ignored = true
 		}
 	}
-	for _, c := range set {
-		if !under(c.Path, paths) {
-			continue
-		}
-		d, err := f.fileDiff(ctx, c)
-		if err != nil {
-			return v, err
-		}
-		v.Files = append(v.Files, d)
-	}
-	if len(paths) > 0 && len(v.Files) == 0 {
+	set = slices.DeleteFunc(set, func(c plan.Change) bool { return !under(c.Path, paths) })
+	if len(paths) > 0 && len(set) == 0 {
 		return v, fault.New(fault.NotFound, "plan %s changes nothing at %s", p.ID, strings.Join(paths, ", "))
 	}
+	return f.show(ctx, v, set)
+}
+
+// show fills in the files, and which of them run by themselves.
+func (f *Facade) show(ctx context.Context, v a2a.DiffView, set plan.ChangeSet) (a2a.DiffView, error) {
+	var err error
+	if v.Files, err = f.render(ctx, set); err != nil {
+		return v, err
+	}
+	exec, bound, err := f.Engine.Executable(ctx, set)
+	if err != nil {
+		return v, err
+	}
+	v.Executable = bound
+	for _, e := range exec {
+		for i := range v.Files {
+			if v.Files[i].Path == e.Path {
+				v.Files[i].Runs = e.Why
+			}
+		}
+	}
 	return v, nil
+}
+
+func (f *Facade) render(ctx context.Context, set plan.ChangeSet) ([]a2a.FileDiff, error) {
+	out := []a2a.FileDiff{}
+	for _, c := range set {
+		d, err := f.fileDiff(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
 }
 
 func under(path string, paths []string) bool {
@@ -112,7 +155,7 @@ func (f *Facade) fileDiff(ctx context.Context, c plan.Change) (a2a.FileDiff, err
 	if err != nil {
 		return d, err
 	}
-	if binary(before) || binary(after) || len(before) > maxDiff || len(after) > maxDiff {
+	if isBinary(before) || isBinary(after) || len(before) > maxDiff || len(after) > maxDiff {
 		d.Binary = true
 		return d, nil
 	}
@@ -157,7 +200,7 @@ func (f *Facade) side(ctx context.Context, s plan.FileState) ([]byte, error) {
 	return f.Engine.Blobs.Get(ctx, s.Hash)
 }
 
-func binary(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b) }
+func isBinary(b []byte) bool { return bytes.IndexByte(b, 0) >= 0 || !utf8.Valid(b) }
 
 func stats(d a2a.DiffView) []a2a.FileStat {
 	out := []a2a.FileStat{}

@@ -53,12 +53,13 @@ func newFacade(t *testing.T) (f *local.Facade, home string) {
 	must(t, err)
 	actors, err := stock.Actors()
 	must(t, err)
+	target := sandbox.NewTarget(sandbox.TargetConfig{Blobs: blobs, Kept: filepath.Join(data, "kept"), Dir: filepath.Join(data, "applies")})
 	// What a test keeps beside the data can be read, its FIFOs written to.
 	confine := jail.New(jail.Config{Proc: proc.New(time.Now), Dir: filepath.Join(data, "jail"), ReadOnly: []string{filepath.Dir(data)}})
 	return local.New(local.Config{Home: home, Engine: engine.New(engine.Config{
 		Store: db, Blobs: blobs,
-		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs}),
-		Target:    sandbox.NewTarget(blobs, filepath.Join(data, "kept")),
+		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs, Target: target}),
+		Target:    target,
 		Tools:     builtin.New(builtin.Config{Jail: confine}), Checker: builtin.NewChecker(confine, 0),
 		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: actions, Actors: actors,
@@ -229,7 +230,7 @@ func TestDiffSaysWhatChanges(t *testing.T) {
 	want := []a2a.FileStat{
 		{Path: "a.txt", Status: "modified", Added: 2, Removed: 1},
 		{Path: "bin", Status: "modified", Binary: true},
-		{Path: "new", Status: "added", Added: 1},
+		{Path: "new", Status: "added", Added: 1, Runs: "new executable bit"},
 		{Path: "sub/b.txt", Status: "deleted", Removed: 1},
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -54,7 +54,7 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 		out.Changed, err = f.statsOf(ctx, p, true)
 		return out, err
 	}
-	out.Next = f.next(p, out.Approvals)
+	out.Next = f.next(ctx, p, out.Approvals)
 	if p.Fault != "" && (p.State == plan.Errored || p.State == plan.Paused || p.State == plan.Blocked || p.State == plan.Constrained) {
 		out.Fault = &a2a.FaultView{Kind: p.Fault, Message: p.Reason}
 		if len(out.Next) > 0 {
@@ -73,6 +73,16 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 	if out.Changed, err = f.statsOf(ctx, p, false); err != nil {
 		return out, err
 	}
+	if n := len(p.Landed); n > 0 {
+		out.Landed = &p.Landed[n-1]
+		if p.State != plan.Applied {
+			rest, err := f.Engine.ToApply(ctx, p.ID, nil)
+			if err != nil {
+				return out, err
+			}
+			out.Rest = len(rest)
+		}
+	}
 	out.Answer, err = f.Engine.AnswerOf(ctx, p)
 	return out, err
 }
@@ -88,7 +98,7 @@ func (f *Facade) statsOf(ctx context.Context, p plan.Plan, imported bool) ([]a2a
 }
 
 // next is the commands that go on from where the plan is, best first.
-func (f *Facade) next(p plan.Plan, approvals []plan.Approval) []string {
+func (f *Facade) next(ctx context.Context, p plan.Plan, approvals []plan.Approval) []string {
 	cmd := func(format string, args ...any) string { return "agents " + fmt.Sprintf(format, args...) }
 	switch p.State {
 	case plan.Applied, plan.Cancelled:
@@ -116,7 +126,10 @@ func (f *Facade) next(p plan.Plan, approvals []plan.Approval) []string {
 		}
 		return []string{again, on, cmd("plan show %s", p.ID)}
 	case plan.Constrained:
-		return []string{cmd("plan diff %s", p.ID), cmd("plan apply %s", p.ID), cmd("plan cancel %s", p.ID)}
+		if at, err := f.Engine.Target.Stage(ctx, p.ID); err == nil && at == engine.StageHalf {
+			return []string{cmd("plan apply %s --recover", p.ID), cmd("plan apply %s --abort", p.ID), cmd("plan diff %s", p.ID)}
+		}
+		return []string{cmd("plan diff %s", p.ID), cmd("plan apply %s", p.ID), cmd("plan apply %s --abort", p.ID), cmd("plan cancel %s", p.ID)}
 	}
 	return []string{cmd("plan resume %s", p.ID), cmd("plan show %s", p.ID)}
 }

@@ -122,27 +122,6 @@ func (f *Facade) planResume(ctx context.Context, q a2a.RefQuery, emit func(plan.
 	return f.carry(ctx, p.ID, "", emit)
 }
 
-func (f *Facade) planApply(ctx context.Context, q a2a.PlanApplyRequest, emit func(plan.Event)) (a2a.PlanOutcome, error) {
-	p, err := f.plan(ctx, q.Ref)
-	if err != nil {
-		return a2a.PlanOutcome{}, err
-	}
-	if p.State == plan.Applied {
-		return f.outcome(ctx, p.ID) // a second apply says so and changes nothing
-	}
-	if q.Expect != "" {
-		set, err := f.changes(ctx, p)
-		if err != nil {
-			return a2a.PlanOutcome{}, err
-		}
-		if set.Hash() != q.Expect {
-			return a2a.PlanOutcome{}, fault.New(fault.Conflict, "the changes are no longer those that were shown").
-				WithHint("look again: agents plan diff %s", p.ID)
-		}
-	}
-	return f.carry(ctx, p.ID, plan.PhaseApply, emit)
-}
-
 func (f *Facade) planPause(ctx context.Context, q a2a.RefQuery, _ func(plan.Event)) (a2a.PlanOutcome, error) {
 	p, err := f.plan(ctx, q.Ref)
 	if err != nil {
@@ -274,7 +253,7 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 		return v, err
 	}
 	if !v.Imported {
-		v.Next = f.next(p, open(v.Approvals))
+		v.Next = f.next(ctx, p, open(v.Approvals))
 	}
 	return v, nil
 }

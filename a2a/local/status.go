@@ -59,7 +59,7 @@ func (f *Facade) placed(ctx context.Context, tx engine.Tx, p plan.Plan, v *a2a.S
 		return nil
 	}
 	asked, err := tx.Approvals(p.ID, true)
-	v.Waiting = append(v.Waiting, a2a.WaitingPlan{PlanSummary: s, Approvals: len(asked), Next: f.next(p, asked)})
+	v.Waiting = append(v.Waiting, a2a.WaitingPlan{PlanSummary: s, Approvals: len(asked), Next: f.next(ctx, p, asked)})
 	return err
 }
 

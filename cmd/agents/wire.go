@@ -114,11 +114,14 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 		return err
 	}
 	programs, set := proc.New(time.Now), o.Settings
-	w.trees = sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs, MaxFiles: set.Whole(config.MaxFiles)})
 	home, err := os.UserHomeDir()
 	if err != nil {
 		home = "" // nothing to guard, and no key below it
 	}
+	target := sandbox.NewTarget(sandbox.TargetConfig{
+		Blobs: w.blobs, Kept: filepath.Join(dir, "kept"), Dir: filepath.Join(dir, "applies"), Git: sandbox.GitConfig{Home: home},
+	})
+	w.trees = sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs, MaxFiles: set.Whole(config.MaxFiles), Target: target})
 	desk := models.New(models.Config{
 		Store: w.db, Env: os.LookupEnv, Now: time.Now, Loopback: detect.Transport(), Default: set.Text(config.DefaultModel),
 		Secrets: secret.New(secret.Options{Env: os.LookupEnv, Ring: secret.SystemRing(), Home: home}),
@@ -130,7 +133,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 	e := engine.New(engine.Config{
 		Store: w.db, Blobs: w.blobs, Model: desk,
 		Sandboxes: w.trees,
-		Target:    sandbox.NewTarget(w.blobs, filepath.Join(dir, "kept")),
+		Target:    target,
 		Tools:     builtin.New(builtin.Config{Jail: w.confine, ShellTimeout: set.Span(config.ShellTimeout), ShellMaxTimeout: set.Span(config.ShellMaxTimeout)}),
 		Checker:   builtin.NewChecker(w.confine, set.Span(config.CheckTimeout)),
 		Confined:  w.confine.Ready,

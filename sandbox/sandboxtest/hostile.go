@@ -178,7 +178,7 @@ func hostileRepository(t *testing.T, b Backend) {
 	diff(t, "changes", map[string]string{"file.txt": "file 644 5 to file 644 7", "new.txt": "absent to file 644 4"}, brief(set))
 	must(t, s.Restore(context.Background(), set))
 	for _, c := range set {
-		must(t, b.Target.Write(context.Background(), r.Location, c))
+		must(t, b.write(r.Location, c))
 	}
 	_, err := b.Sandboxes.Snapshot(context.Background(), r)
 	must(t, err)
