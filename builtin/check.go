@@ -66,7 +66,7 @@ func (c checker) Check(ctx context.Context, in engine.Place, v tool.Validation) 
 		scratch = filepath.Join(scratch, checksName)
 	}
 	res, err := c.jail.Run(ctx, jail.Order{
-		Tree: in.Dir, At: in.At, Argv: argv, Scratch: scratch, Fresh: true, Must: in.Confine,
+		Tree: in.Dir, At: in.At, Argv: argv, Scratch: scratch, Fresh: true, Network: in.Network, Must: in.Confine,
 		MaxOutput: maxCheckOutput, Timeout: time.Duration(limit) * time.Second,
 	})
 	switch {
@@ -94,6 +94,9 @@ func outcome(res jail.Result, seconds int) engine.CheckOutcome {
 		out.Verdict = tool.CouldNotLook
 	case res.Exit == 0:
 		out.Verdict = tool.Passed
+	}
+	if len(res.Refused) > 0 {
+		how += " (it may not reach " + strings.Join(res.Refused, ", ") + ")"
 	}
 	out.Message = how
 	if last := lastLine(res.Output); last != "" {

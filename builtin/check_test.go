@@ -35,7 +35,7 @@ func TestCheck(t *testing.T) {
 		{"in the tree", t.Context(), tool.Validation{Argv: []string{"cat", "f"}}, outcome{tool.Passed, 0, "exit 0: inside"}},
 		{"no program", t.Context(), tool.Validation{Argv: []string{"no-such-program"}}, outcome{tool.CouldNotLook, -1, `program "no-such-program" is not on the PATH`}},
 		{"no program in a script", t.Context(), tool.Validation{Command: "no-such-program 2>/dev/null"}, outcome{tool.CouldNotLook, 127, "exit 127"}},
-		{"not executable", t.Context(), tool.Validation{Argv: []string{"./f"}}, outcome{tool.CouldNotLook, 126, "exit 126: sh: 1: exec: ./f: Permission denied"}},
+		{"not executable", t.Context(), tool.Validation{Argv: []string{"./f"}}, outcome{tool.CouldNotLook, 126, "exit 126: sh: 10: exec: ./f: Permission denied"}},
 		{"timeout", t.Context(), tool.Validation{Command: "echo waiting; sleep 600", Timeout: 1}, outcome{tool.CouldNotLook, -1, "still running after 1 s: waiting"}},
 		{"cancelled", cancelled, tool.Validation{Command: "true"}, outcome{tool.CouldNotLook, -1, "stopped: context canceled"}},
 		{"escapes", t.Context(), tool.Validation{Command: `printf 'a\033[31mb\rc\377\n'; exit 1`}, outcome{tool.NotPassed, 1, "exit 1: a[31mbc\uFFFD"}},

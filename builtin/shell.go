@@ -76,7 +76,7 @@ func (s shell) run(ctx context.Context, w *work, a shellArgs) (tool.Result, erro
 	}
 	seconds = min(seconds, s.most)
 	res, err := s.jail.Run(ctx, jail.Order{
-		Tree: w.in.Dir, At: w.in.At, Dir: dir, Argv: argv, Scratch: w.in.Scratch, Must: w.in.Confine,
+		Tree: w.in.Dir, At: w.in.At, Dir: dir, Argv: argv, Scratch: w.in.Scratch, Network: w.in.Network, Must: w.in.Confine,
 		Timeout: time.Duration(seconds) * time.Second,
 	})
 	if err != nil {
@@ -102,6 +102,10 @@ func report(res jail.Result, seconds int) tool.Result {
 		out.Status, note = tool.Failed, fmt.Sprintf("[exit status %d]", res.Exit)
 	case len(res.Output) == 0:
 		note = "[no output]"
+	}
+	if len(res.Refused) > 0 {
+		refused := fmt.Sprintf("[the sandbox does not let programs reach %s]", strings.Join(res.Refused, ", "))
+		note = strings.TrimSuffix(refused+"\n"+note, "\n")
 	}
 	out.Output = cut(res.Output)
 	if len(res.Output) > maxOutput {

@@ -79,6 +79,7 @@ const (
 	Word               // any text without control characters
 	Path               // an absolute path, or one of Key.Values
 	Paths              // absolute paths, none of them /, with colons between them
+	Hosts              // none, any, or hosts with commas between them
 	Whole              // a whole number
 	Money              // US dollars
 	Span               // a time such as 90s or 5m
@@ -86,7 +87,7 @@ const (
 
 // String names the type.
 func (t Type) String() string {
-	return [...]string{"choice", "word", "path", "paths", "whole number", "dollars", "time"}[t]
+	return [...]string{"choice", "word", "path", "paths", "hosts", "whole number", "dollars", "time"}[t]
 }
 
 // None is the value of a limit that is not there.

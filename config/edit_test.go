@@ -108,6 +108,8 @@ func value(t *rapid.T, k config.Key) string {
 		return fmt.Sprint(float64(rapid.IntRange(0, 1e6).Draw(t, "cents")) / 100)
 	case config.Span:
 		return fmt.Sprintf("%ds", rapid.IntRange(int(k.Least), int(k.Most)).Draw(t, "seconds"))
+	case config.Hosts:
+		return rapid.SampledFrom([]string{"none", "any", "a.org,*.b.org:8", "10.0.0.1"}).Draw(t, "hosts")
 	case config.Paths:
 		return "/a b:/" + rapid.StringMatching(`[a-z"\\'# =ü]{1,20}`).Draw(t, "path")
 	case config.Path:

@@ -19,6 +19,7 @@ const (
 	MaxFiles        = "sandbox.max-files"
 	DefaultModel    = "provider.default"
 	Backend         = "sandbox.backend"
+	Network         = "sandbox.network"
 	ReadOnly        = "sandbox.read-only"
 	Memory          = "sandbox.memory"
 	Processes       = "sandbox.processes"
@@ -98,6 +99,11 @@ func Keys() []Key {
 			Name: Backend, Type: Choice, Values: []string{"auto", "bubblewrap", "landlock", "none"}, Default: "auto",
 			Doc:    "What confines the programs of tools and validations; auto takes the strongest that works here. Where nothing does, and under none, a plan whose safety profile requires a sandbox is refused.",
 			Layers: person,
+		},
+		{
+			Name: Network, Type: Hosts, Default: "none",
+			Doc:    "What the programs of new plans may reach where the action's safety profile does not say: none, any, or hosts with commas between them (example.org, *.example.org, example.org:8080, 192.0.2.1:5432; without a port 80 and 443). Some hosts only needs bubblewrap. A plan keeps what it was made with.",
+			Layers: []Layer{User, Project, Env},
 		},
 		{
 			Name: ReadOnly, Type: Paths, None: true, Default: None,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/policy"
 )
 
 // Settings are the values of all keys with what each layer says. The zero value
@@ -103,6 +104,15 @@ func (s Settings) Paths(key string) []string {
 		return strings.Split(text, ":")
 	}
 	return nil
+}
+
+// Network returns what may be reached; nothing where nothing is said.
+func (s Settings) Network(key string) policy.Network {
+	n, err := policy.ParseNetwork(s.Text(key))
+	if err != nil {
+		return policy.Network{} // checked when it was said
+	}
+	return n
 }
 
 // Span returns a time; 0 where there is none.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/policy"
 )
 
 // maxValue is the longest value, in bytes.
@@ -44,6 +45,11 @@ func (k Key) Check(text string) (string, error) {
 		ok := func(p string) bool { return path.IsAbs(p) && path.Clean(p) == p && p != "/" }
 		if all := strings.Split(text, ":"); !slices.ContainsFunc(all, func(p string) bool { return !ok(p) }) {
 			return text, nil
+		}
+	case Hosts:
+		n, err := policy.ParseNetwork(text)
+		if err == nil {
+			return n.String(), nil
 		}
 	case Whole:
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -83,6 +89,8 @@ func (k Key) Wants() string {
 		}
 	case Paths:
 		s = "absolute paths with colons between them"
+	case Hosts:
+		s = "none, any, or hosts such as example.org, *.example.org or 192.0.2.1:5432 with commas between them"
 	case Whole, Money:
 		s = "a whole number"
 		if k.Type == Money {

@@ -100,6 +100,9 @@ func (w *walk) fits(n *yaml.Node, t reflect.Type) error {
 	if t.Kind() == reflect.Interface {
 		return nil
 	}
+	if reflect.PointerTo(t).Implements(reflect.TypeFor[ownForm]()) && n.Kind != yaml.DocumentNode {
+		return w.own(n, t)
+	}
 	switch n.Kind {
 	case yaml.DocumentNode:
 		return w.fits(n.Content[0], t)
@@ -122,6 +125,24 @@ func (w *walk) fits(n *yaml.Node, t reflect.Type) error {
 		return w.mapping(n, t)
 	}
 	return nil
+}
+
+// ownForm is a type that reads its value itself. Its errors name no line, so it
+// is tried where the line is known.
+type ownForm interface {
+	UnmarshalYAML(decode func(any) error) error
+}
+
+func (w *walk) own(n *yaml.Node, t reflect.Type) error {
+	err := reflect.New(t).Interface().(ownForm).UnmarshalYAML(n.Decode)
+	if err == nil {
+		return nil
+	}
+	refused := w.refuse(n, "%s", err.Error())
+	if hint := fault.As(err).Hint; hint != "" {
+		refused = refused.WithHint("%s", hint)
+	}
+	return refused
 }
 
 func (w *walk) mapping(n *yaml.Node, t reflect.Type) error {

@@ -6,14 +6,24 @@ import (
 
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
 )
 
 // place is where the plan's programs run.
 func (r *run) place(box Sandbox) Place {
 	return Place{
 		Dir: box.Dir(), At: r.p.Bases[0].Location, Scratch: box.Scratch(),
-		Confine: r.p.Profile.Safety.RequireSandbox,
+		Network: r.network(), Confine: r.p.Profile.Safety.RequireSandbox,
 	}
+}
+
+// network is what the plan's programs may reach; a plan that is older than the
+// rule says nothing, and so they reach nothing.
+func (r *run) network() policy.Network {
+	if n := r.p.Profile.Safety.Network; n != nil {
+		return *n
+	}
+	return policy.Network{}
 }
 
 // sandbox opens the plan's sandbox, taking the snapshot of every linked

@@ -20,6 +20,7 @@ import (
 	"github.com/cleveragents/agents/evidence"
 	"github.com/cleveragents/agents/ident"
 	"github.com/cleveragents/agents/plan"
+	"github.com/cleveragents/agents/policy"
 	"github.com/cleveragents/agents/project"
 	"github.com/cleveragents/agents/provider"
 	"github.com/cleveragents/agents/resource"
@@ -385,10 +386,11 @@ type Toolbox interface {
 
 // Place is where the programs of a plan run.
 type Place struct {
-	Dir     string // the sandbox's root
-	At      string // where the resource is; programs see the tree there where that can be done
-	Scratch string // outside the tree; holds what programs keep: home, caches. "" keeps nothing
-	Confine bool   // a program that cannot be confined is fault.Unavailable, SandboxUnavailable, and not run
+	Dir     string         // the sandbox's root
+	At      string         // where the resource is; programs see the tree there where that can be done
+	Scratch string         // outside the tree; holds what programs keep: home, caches. "" keeps nothing
+	Network policy.Network // what programs may reach
+	Confine bool           // a program that cannot be confined is fault.Unavailable, SandboxUnavailable, and not run
 }
 
 // ToolContext is where a call runs.

@@ -41,9 +41,10 @@ type UseInput struct {
 
 // Settings is what the person's configuration says about new plans.
 type Settings struct {
-	Profile      string   // the global automation profile; "" is the default one
-	MaxCost      *float64 // USD; the lower of it and the profile's counts
-	MaxToolCalls *int     // a step; likewise
+	Profile      string         // the global automation profile; "" is the default one
+	MaxCost      *float64       // USD; the lower of it and the profile's counts
+	Network      policy.Network // for programs, where the safety profile does not say
+	MaxToolCalls *int           // a step; likewise
 }
 
 // Use makes a plan from an action: everything it depends on is looked up,
@@ -153,6 +154,9 @@ func resolveProfile(p *plan.Plan, asked, ofProject string, set Settings) error {
 		prof.Safety = *p.Action.Safety
 	}
 	prof.Safety.MaxCostPerPlan = lower(prof.Safety.MaxCostPerPlan, set.MaxCost)
+	if prof.Safety.Network == nil {
+		prof.Safety.Network = &set.Network
+	}
 	prof.Guard.MaxToolCallsPerStep = lower(prof.Guard.MaxToolCallsPerStep, set.MaxToolCalls)
 	p.Profile, p.ProfileBy = prof, tier
 	return nil

@@ -24,10 +24,19 @@ const (
 // inner is run by the shell inside: bounds that only the process itself can
 // set, then the program. The number of threads is counted by the kernel within
 // the jail alone, and not at all for root; what is refused is kept by looking.
-const inner = `ulimit -c 0; ulimit -f "$1"; ulimit -n 4096 2>/dev/null; ulimit -u "$2" 2>/dev/null; shift 2; exec "$@"`
+const inner = `ulimit -c 0; ulimit -f "$1"; ulimit -n 4096 2>/dev/null; ulimit -u "$2" 2>/dev/null; b=$3; shift 3
+if [ -n "$b" ]; then
+	p=$("$b" ` + bridgeWord + ` ` + jailSocket + ` 2>/dev/null &)
+	[ -n "$p" ] || { echo "sandbox: the bridge to the network did not start" >&2; exit 125; }
+	http_proxy=http://127.0.0.1:$p https_proxy=$http_proxy HTTP_PROXY=$http_proxy HTTPS_PROXY=$http_proxy
+	no_proxy=localhost,127.0.0.1,::1 NO_PROXY=$no_proxy
+	export http_proxy https_proxy HTTP_PROXY HTTPS_PROXY no_proxy NO_PROXY
+	unset p
+fi
+unset b 2>/dev/null; exec "$@"`
 
 // wrapped is the command that runs the order under bubblewrap.
-func (j *Jail) wrapped(ctx context.Context, o Order) (proc.Command, error) {
+func (j *Jail) wrapped(ctx context.Context, o Order, out *exit) (proc.Command, error) {
 	bwrap, err := proc.Lookup("bwrap")
 	if err != nil {
 		return proc.Command{}, err
@@ -35,22 +44,24 @@ func (j *Jail) wrapped(ctx context.Context, o Order) (proc.Command, error) {
 	if _, err := proc.Lookup(o.Argv[0]); err != nil { // PATH is the same inside
 		return proc.Command{}, err
 	}
-	etc, err := j.etc(o.Network)
+	etc, err := j.etc(o.Network.Any)
 	if err != nil {
 		return proc.Command{}, err
 	}
-	caches := j.caches()
+	caches := j.caches(!o.Network.Off())
 	at := placeOf(o.At, caches)
 	a := &args{}
 	a.add("--unshare-all", "--unshare-user", "--disable-userns", "--new-session", "--die-with-parent",
 		"--cap-drop", "ALL", "--uid", jailUser, "--gid", jailUser, "--hostname", "agents")
-	if o.Network {
+	if o.Network.Any {
 		a.add("--share-net")
 	}
 	system(a)
 	a.add(etc...)
 	a.add("--proc", "/proc", "--dev", "/dev", "--size", strconv.Itoa(shmSize), "--tmpfs", "/dev/shm", "--remount-ro", "/dev")
-	a.add("--tmpfs", "/run", "--remount-ro", "/run")
+	a.add("--tmpfs", "/run")
+	bridge := out.wire(a, j.cfg.Self)
+	a.add("--remount-ro", "/run")
 	a.add("--bind", filepath.Join(o.Scratch, tmpName), jailTmp)
 	a.add("--bind", filepath.Join(o.Scratch, homeName), jailHome)
 	for _, dir := range j.readOnly() {
@@ -67,12 +78,13 @@ func (j *Jail) wrapped(ctx context.Context, o Order) (proc.Command, error) {
 	}
 	a.add("--remount-ro", "/", "--chdir", filepath.Join(at, filepath.FromSlash(o.Dir)), "--")
 	l := j.cfg.Limits
-	a.add("/bin/sh", "-c", inner, "sh", strconv.FormatInt(l.FileSize/512, 10), strconv.Itoa(4*l.Processes))
+	a.add("/bin/sh", "-c", inner, "sh", strconv.FormatInt(l.FileSize/512, 10), strconv.Itoa(4*l.Processes), bridge)
 	a.add(o.Argv...)
 	argv := append([]string{bwrap}, a.list...)
 	if len(layers) > 0 {
 		argv = append(overlaid(layers), argv...)
 	}
+	online(vars, o.Network)
 	vars["GOPATH"] = jailHome + "/go"
 	return proc.Command{Dir: "/", Argv: argv, Env: o.env(at, jailHome, jailTmp, vars)}, nil
 }

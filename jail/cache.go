@@ -55,8 +55,9 @@ func table() []named {
 	}
 }
 
-// caches are those that this machine has.
-func (j *Jail) caches() []cache {
+// caches are those that this machine has, for a program with a network or
+// without.
+func (j *Jail) caches(online bool) []cache {
 	rows := table()
 	var names []string
 	for _, n := range rows {
@@ -75,6 +76,9 @@ func (j *Jail) caches() []cache {
 			from = filepath.Join(j.cfg.Home, n.usual)
 		default:
 			continue
+		}
+		if online && n.name == "go-mod" { // which is only read without a network
+			n.layer, n.always = true, true
 		}
 		c := cache{name: n.name, from: from, at: from, layer: n.layer, always: n.always}
 		if n.inside != "" {

@@ -22,12 +22,15 @@ package jail
 
 import (
 	"context"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/policy"
 	"github.com/cleveragents/agents/proc"
 )
 
@@ -84,6 +87,11 @@ type Config struct {
 	ReadOnly []string // further directories that programs may read
 	Limits   Limits
 	Use      Backend // the only one that is tried; "" takes the first that works
+
+	// How hosts are found and reached for an Order that may reach some; nil is
+	// as usual. See egress.Config.
+	Resolve func(ctx context.Context, name string) ([]netip.Addr, error)
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
 
 // Jail runs programs. Safe for concurrent use.
@@ -121,15 +129,16 @@ type Order struct {
 	Timeout   time.Duration
 	MaxOutput int64
 	StopAt    int64
-	ReadOnly  bool // it may not change the tree either
-	Network   bool // it may use the network as this program does
-	Must      bool // it is not to be run unconfined
+	ReadOnly  bool           // it may not change the tree either
+	Network   policy.Network // what it may reach; some hosts only needs Bubblewrap
+	Must      bool           // it is not to be run unconfined
 }
 
 // Result is how a program ended, and what confined it.
 type Result struct {
 	proc.Result
 	Backend Backend
+	Refused []string // host:port that it asked for and may not reach
 }
 
 // Backend tries what works here and returns the strongest, with what is wrong
@@ -174,6 +183,10 @@ func (j *Jail) Run(ctx context.Context, o Order) (Result, error) {
 	if backend == Unconfined && o.Must {
 		return Result{}, Refusal(why)
 	}
+	if backend == Landlock && len(o.Network.Only) > 0 && !o.Network.Any {
+		return Result{}, fault.New(fault.Unavailable, "only bubblewrap can let a program reach some hosts and no other: %s", why).
+			WithCode(NoSandbox).WithHint("install bubblewrap: sudo apt-get install bubblewrap")
+	}
 	if len(o.Argv) == 0 {
 		return Result{}, fault.New(fault.Invalid, "no program is named")
 	}
@@ -195,10 +208,14 @@ func (j *Jail) Run(ctx context.Context, o Order) (Result, error) {
 
 func (j *Jail) run(ctx context.Context, backend Backend, o Order) (Result, error) {
 	var c proc.Command
-	var err error
+	out, err := j.exitFor(o)
+	if err != nil {
+		return Result{}, err
+	}
+	defer out.close()
 	switch backend {
 	case Bubblewrap:
-		c, err = j.wrapped(ctx, o)
+		c, err = j.wrapped(ctx, o, out)
 	case Landlock:
 		c, err = j.landlocked(o)
 	default:
@@ -214,7 +231,7 @@ func (j *Jail) run(ctx context.Context, backend Backend, o Order) (Result, error
 	if err == nil && backend == Bubblewrap {
 		err = broken(res)
 	}
-	return Result{res, backend}, err
+	return Result{res, backend, out.close()}, err
 }
 
 // open is the command of a program that nothing confines. It has an environment

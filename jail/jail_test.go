@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 		tryAll(os.Args[2:])
 		os.Exit(0)
 	}
+	if len(os.Args) > 2 && os.Args[1] == getWord {
+		getAll(os.Args[2:])
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 

@@ -37,7 +37,7 @@ func (j *Jail) landlocked(o Order) (proc.Command, error) {
 	if err != nil {
 		return proc.Command{}, err
 	}
-	t := terms{Network: o.Network, FileSize: j.cfg.Limits.FileSize, Threads: 4 * j.cfg.Limits.Processes}
+	t := terms{Network: o.Network.Any, FileSize: j.cfg.Limits.FileSize, Threads: 4 * j.cfg.Limits.Processes}
 	t.Read = append(t.Read, "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store", "/proc", "/dev",
 		"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf", "/etc/resolv.conf")
 	t.Read = append(append(t.Read, shared()...), j.readOnly()...)
@@ -48,7 +48,7 @@ func (j *Jail) landlocked(o Order) (proc.Command, error) {
 		t.Write = append(t.Write, o.Tree)
 	}
 	vars := map[string]string{"GOCACHE": filepath.Join(o.Scratch, cacheName, "go-build")}
-	for _, c := range j.caches() {
+	for _, c := range j.caches(false) {
 		if c.from == "" || c.name == "go-build" {
 			continue
 		}
@@ -61,6 +61,7 @@ func (j *Jail) landlocked(o Order) (proc.Command, error) {
 	if err != nil {
 		return proc.Command{}, fault.New(fault.Internal, "sandbox: %w", err)
 	}
+	online(vars, o.Network)
 	home := filepath.Join(o.Scratch, homeName)
 	vars["GOPATH"] = filepath.Join(home, "go")
 	return proc.Command{

@@ -99,6 +99,9 @@ type Safety struct {
 	MaxCostPerPlan         *float64  `json:"max_cost_per_plan,omitempty" yaml:"max_cost_per_plan,omitempty"` // USD
 	MaxTotalCost           *float64  `json:"max_total_cost,omitempty" yaml:"max_total_cost,omitempty"`       // USD
 	MaxRetriesPerStep      int       `json:"max_retries_per_step" yaml:"max_retries_per_step"`
+	// Network is what programs may reach; absent for what the configuration says
+	// when a plan is made, which then is here.
+	Network *Network `json:"network,omitempty" yaml:"network,omitempty"`
 }
 
 // Profile is a named set of thresholds with its safety profile and guard.

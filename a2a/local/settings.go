@@ -149,6 +149,7 @@ func (f *Facade) forPlans(ctx context.Context, project string) (engine.Settings,
 		return engine.Settings{}, err
 	}
 	out := engine.Settings{Profile: s.Of(config.User, config.Profile)}
+	out.Network = s.Network(config.Network)
 	if usd, limited := s.Limit(config.MaxCost); limited {
 		out.MaxCost = &usd
 	}
