@@ -143,6 +143,9 @@ func landing(p *printer, o a2a.PlanOutcome) {
 		if l.Commit != "" {
 			p.field("commit", l.Commit[:min(12, len(l.Commit))]+" on "+l.Ref)
 		}
+		for _, note := range l.Notes {
+			p.field("note", note)
+		}
 		for _, path := range l.Left {
 			p.field("yours", path+" stays as you have it")
 		}

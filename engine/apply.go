@@ -134,7 +134,7 @@ func (r *run) landed(ctx context.Context, set plan.ChangeSet, l Landing) error {
 	o := r.order()
 	next := r.p
 	next.Landed = append(slices.Clone(next.Landed), plan.Landed{
-		At: r.Now(), As: o.As, Changes: kept, Files: l.Files, Left: l.Left, Commit: l.Commit, Ref: l.Ref,
+		At: r.Now(), As: o.As, Changes: kept, Files: l.Files, Left: l.Left, Commit: l.Commit, Ref: l.Ref, Notes: l.Notes,
 	})
 	next.Order = nil
 	whole := r.p

@@ -362,6 +362,7 @@ type Landing struct {
 	Left   []string `json:"left,omitempty"`   // paths where a person's bytes stay
 	Commit string   `json:"commit,omitempty"` // its id
 	Ref    string   `json:"ref,omitempty"`    // where it is
+	Notes  []string `json:"notes,omitempty"`  // what a person should know
 }
 
 // Stage is how far an application got.

@@ -31,4 +31,5 @@ type Landed struct {
 	Left    []string  `json:"left,omitempty"` // where a person's bytes stayed
 	Commit  string    `json:"commit,omitempty"`
 	Ref     string    `json:"ref,omitempty"`
+	Notes   []string  `json:"notes,omitempty"`
 }

@@ -84,11 +84,15 @@ func (t *Target) places(a engine.Application) (dirs []string, err error) {
 	for _, p := range a.Parts {
 		dirs = append(dirs, p.Location)
 	}
-	if a.Commit != nil {
-		return nil, fault.New(fault.NotImplemented, "a commit cannot be made here").WithHint("apply --as files, and commit yourself")
-	}
 	if len(dirs) == 0 {
 		return nil, fault.New(fault.Invalid, "nothing to apply")
+	}
+	if a.Commit != nil {
+		more, err := gitPlaces(dirs[0])
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, more...)
 	}
 	return dirs, nil
 }
@@ -218,9 +222,11 @@ func (x *txn) goOn(a engine.Application) (ended bool, err error) {
 // look surveys the targets, and writes nothing.
 func (x *txn) look(a engine.Application) error {
 	x.j = &journal{Version: journalVersion, Plan: a.Plan, Hash: orderHash(a)}
-	for _, p := range a.Parts {
-		x.j.Roots = append(x.j.Roots, p.Location)
+	dirs, err := x.t.places(a)
+	if err != nil {
+		return err
 	}
+	x.j.Roots = dirs
 	if err := x.open(); err != nil {
 		return err
 	}
@@ -228,6 +234,14 @@ func (x *txn) look(a engine.Application) error {
 		return err
 	}
 	var bad []string
+	if a.Commit != nil {
+		if err := x.lookAtCommit(a); err != nil {
+			return err
+		}
+		if a.Commit.Branch != "" {
+			return nil // the files stay as they are
+		}
+	}
 	for i, p := range a.Parts {
 		err := x.survey(i, p.Changes)
 		if paths, ok := clashing(err); ok && fault.As(err).Code != sameName {
@@ -254,6 +268,9 @@ func (x *txn) start(a engine.Application) error {
 	err := x.prepareAll()
 	if err == nil {
 		err = x.atRest()
+	}
+	if err == nil && a.Commit != nil {
+		err = x.prepareCommit(a)
 	}
 	if err != nil {
 		err = errors.Join(err, x.giveUp())
@@ -290,7 +307,7 @@ func (x *txn) land() (engine.Landing, error) {
 	x.j.Result.Left = x.j.Left
 	steps := []func() error{
 		func() error { return x.save(landed) },
-		x.tidy, x.prune,
+		x.tidy, x.prune, x.writeLogs,
 		func() error {
 			x.j.Result.Left = x.j.Left
 			return x.save(applied)

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,10 +107,4 @@ func sortedKeys(m map[string]int) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// gitBusy is the fault for a repository that the user's own git is writing.
-func gitBusy(dir string) error {
-	return fault.New(fault.Busy, "git is at work in %s: %s is there", filepath.Dir(dir), filepath.Join(dir, "index.lock")).
-		WithHint("%s", fmt.Sprintf("try again when it has ended; if no git is running, remove %s", filepath.Join(dir, "index.lock")))
 }

@@ -79,7 +79,7 @@ func gitAtRest(location string) error {
 	}
 	defer root.Close()
 	if _, err := root.Lstat("index.lock"); err == nil {
-		return gitBusy(dir)
+		return gitLocked(filepath.Join(dir, "index.lock"))
 	}
 	return nil
 }

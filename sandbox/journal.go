@@ -41,6 +41,7 @@ type journal struct {
 	Parents []place        `json:"parents,omitempty"` // that may become empty, with their modes
 	Moves   []move         `json:"moves,omitempty"`
 	Left    []string       `json:"left,omitempty"` // where a person's bytes stay
+	Log     []logLine      `json:"log,omitempty"`  // for git's history of the names that moved
 	Result  engine.Landing `json:"result"`
 }
 

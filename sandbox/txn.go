@@ -19,14 +19,15 @@ import (
 // locked.
 type txn struct {
 	disk
-	t     *Target
-	ctx   context.Context
-	dir   *os.Root // of the journals
-	roots []*os.Root
-	j     *journal
-	buf   []byte
-	dirty map[place]bool // directories to be synced
-	close func()
+	t      *Target
+	ctx    context.Context
+	dir    *os.Root // of the journals
+	roots  []*os.Root
+	j      *journal
+	commit *commitJob // while one is being made
+	buf    []byte
+	dirty  map[place]bool // directories to be synced
+	close  func()
 }
 
 // begin locks the directories and opens the journals.
@@ -41,6 +42,9 @@ func (t *Target) begin(ctx context.Context, dirs []string) (*txn, error) {
 	x.close = func() {
 		for _, r := range x.roots {
 			r.Close()
+		}
+		if x.commit != nil {
+			x.commit.repo.Close()
 		}
 		release()
 		dir.Close()

@@ -50,6 +50,16 @@ func (f *Facade) planApply(ctx context.Context, q a2a.PlanApplyRequest, emit fun
 				WithHint("look again: agents plan diff %s", p.ID)
 		}
 	}
+	if q.As == plan.AsCommit || q.As == plan.AsBranch {
+		// What git would not have is no failure of the plan.
+		look, err := f.Engine.LookApply(ctx, p.ID, in)
+		if err != nil {
+			return a2a.PlanOutcome{}, err
+		}
+		if e := look.Stop; e != nil && !fault.Is(e, fault.Waiting) && (!fault.Is(e, fault.Conflict) || fault.As(e).Code != "") {
+			return a2a.PlanOutcome{}, e
+		}
+	}
 	if err := f.Engine.Apply(ctx, p.ID, in, emit); err != nil {
 		return a2a.PlanOutcome{}, err
 	}

@@ -119,7 +119,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 		home = "" // nothing to guard, and no key below it
 	}
 	target := sandbox.NewTarget(sandbox.TargetConfig{
-		Blobs: w.blobs, Kept: filepath.Join(dir, "kept"), Dir: filepath.Join(dir, "applies"), Git: sandbox.GitConfig{Home: home},
+		Blobs: w.blobs, Kept: filepath.Join(dir, "kept"), Dir: filepath.Join(dir, "applies"), Git: sandbox.GitConfig{Home: home, Env: os.LookupEnv},
 	})
 	w.trees = sandbox.New(sandbox.Config{Dir: w.paths.Trees, Blobs: w.blobs, MaxFiles: set.Whole(config.MaxFiles), Target: target})
 	desk := models.New(models.Config{
