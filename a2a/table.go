@@ -19,6 +19,7 @@ func Table() []Info {
 		projectOps(),
 		providerOps(),
 		resourceOps(),
+		sandboxOps(),
 		sessionOps(),
 		statusOps(),
 		usageOps(),

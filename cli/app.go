@@ -34,6 +34,7 @@ type app struct {
 	unopened bool // the operation works where the data cannot be opened
 	opened   a2a.Client
 	closer   io.Closer
+	exit     int   // the status of a program that was run for the person
 	lost     error // what went wrong while a page of help was asked for
 }
 

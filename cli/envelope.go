@@ -70,6 +70,15 @@ func (a *app) finish(ctx context.Context, err error) int {
 		err = werr
 	}
 	a.writeError(err)
+	return a.status(err)
+}
+
+// status is the exit status of the process: that of the error, or of the program
+// that was run.
+func (a *app) status(err error) int {
+	if err == nil {
+		return a.exit
+	}
 	return fault.Exit(err)
 }
 
@@ -83,7 +92,7 @@ func (a *app) writeResult(ctx context.Context, err error) error {
 	var eerr error
 	switch {
 	case a.format == JSONL && (o.schema != "" || err != nil):
-		line := ResultLine{Type: "result", Exit: fault.Exit(err), Envelope: env}
+		line := ResultLine{Type: "result", Exit: a.status(err), Envelope: env}
 		if err != nil {
 			line.Error = errorBody(err)
 		}

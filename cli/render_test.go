@@ -46,6 +46,7 @@ func readers() map[string][]string {
 		"provider/models": {"provider", "models", "work", "--prices"}, "provider/test": {"provider", "test", "work"},
 		"provider/remove": {"provider", "remove", "work"},
 		"project/show":    {"project", "show"}, "project/use": {"project", "use", "shop"}, "project/link_resource": {"project", "link-resource", "shop", "code"},
+		"sandbox/exec": {"sandbox", "exec", "--net", "--", "make"},
 		"resource/add": {"resource", "add", "git-checkout"}, "resource/list": {"resource", "list"}, "resource/show": {"resource", "show", "code"},
 	}
 }
@@ -136,7 +137,7 @@ func TestHostileText(t *testing.T) {
 					t.Errorf("%s, %s: %s holds %U:\n%q", method, format, name, r, text)
 				}
 			}
-			if !strings.Contains(w.out.String(), `\x1b[2J`) {
+			if !strings.Contains(w.out.String()+w.err.String(), `\x1b[2J`) {
 				t.Errorf("%s, %s: the text is not shown at all:\n%s", method, format, &w.out)
 			}
 		}

@@ -62,6 +62,7 @@ changes into your files). Every choice on the way is a recorded decision.`,
 		newProjectGroup(a),
 		newProviderGroup(a),
 		newResourceGroup(a),
+		newSandboxGroup(a),
 		newSessionGroup(a),
 		newDiff(a), newApply(a), newTree(a),
 	)

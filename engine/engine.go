@@ -27,6 +27,7 @@ type Config struct {
 	Target    Target
 	Tools     Toolbox
 	Checker   Checker
+	Programs  Programs // what a person runs; no plan needs it
 	Runner    Runner
 	Live      Liveness
 	IDs       *ident.Source

@@ -22,6 +22,7 @@ package jail
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/netip"
 	"os"
@@ -129,6 +130,7 @@ type Order struct {
 	Timeout   time.Duration
 	MaxOutput int64
 	StopAt    int64
+	Tee       io.Writer      // see proc.Command
 	ReadOnly  bool           // it may not change the tree either
 	Network   policy.Network // what it may reach; some hosts only needs Bubblewrap
 	Must      bool           // it is not to be run unconfined
@@ -224,7 +226,7 @@ func (j *Jail) run(ctx context.Context, backend Backend, o Order) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	c.Stdin, c.Timeout, c.MaxOutput, c.StopAt = o.Stdin, o.Timeout, o.MaxOutput, o.StopAt
+	c.Stdin, c.Timeout, c.MaxOutput, c.StopAt, c.Tee = o.Stdin, o.Timeout, o.MaxOutput, o.StopAt, o.Tee
 	l := j.cfg.Limits
 	c.Limits = proc.Limits{Memory: l.Memory, Processes: l.Processes, Disk: l.Disk, Files: l.Files, DiskAt: o.Scratch}
 	res, err := j.cfg.Proc.Run(ctx, c)

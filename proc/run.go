@@ -23,6 +23,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -56,6 +57,7 @@ type Command struct {
 	MaxOutput int64 // bytes of stdout and stderr together that are kept
 	StopAt    int64 // bytes of them after which the program is killed
 	Limits    Limits
+	Tee       io.Writer // gets the output as it comes; an error of it is ignored
 }
 
 // Result is how a program ended.
@@ -213,7 +215,7 @@ func start(path string, c Command, mark string) (*child, error) {
 		}
 		return nil, err
 	}
-	go ch.read(c.StopAt)
+	go ch.read(c.StopAt, c.Tee)
 	if ch.stdin != nil {
 		// A program that does not read its input ends this write by ending;
 		// wait closes the pipe when something else holds the other side.
@@ -244,12 +246,15 @@ func (ch *child) launch() error {
 	return <-started
 }
 
-func (ch *child) read(stopAt int64) {
+func (ch *child) read(stopAt int64, tee io.Writer) {
 	defer close(ch.eof)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := ch.output.Read(buf)
 		ch.sink.write(buf[:n])
+		if tee != nil && n > 0 {
+			_, _ = tee.Write(buf[:n]) // who watches may be gone; the program goes on
+		}
 		if ch.sink.total > stopAt {
 			close(ch.flood)
 			return

@@ -60,6 +60,7 @@ func New(c Config) *Facade {
 		f.projectHandlers(),
 		f.providerHandlers(),
 		f.resourceHandlers(),
+		f.sandboxHandlers(),
 		f.sessionHandlers(),
 		f.statusHandlers(),
 		f.usageHandlers(),

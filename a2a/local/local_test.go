@@ -60,7 +60,7 @@ func newFacade(t *testing.T) (f *local.Facade, home string) {
 		Store: db, Blobs: blobs,
 		Sandboxes: sandbox.New(sandbox.Config{Dir: filepath.Join(data, "trees"), Blobs: blobs, Target: target}),
 		Target:    target,
-		Tools:     builtin.New(builtin.Config{Jail: confine}), Checker: builtin.NewChecker(confine, 0),
+		Tools:     builtin.New(builtin.Config{Jail: confine}), Checker: builtin.NewChecker(confine, 0), Programs: builtin.NewPrograms(confine),
 		Runner: runner, Live: live, IDs: ids, Now: time.Now, Log: slog.New(slog.DiscardHandler),
 		Actions: actions, Actors: actors,
 	})}), home

@@ -136,6 +136,7 @@ func (w *world) build(ctx context.Context, dir string, o cli.Options) (err error
 		Target:    target,
 		Tools:     builtin.New(builtin.Config{Jail: w.confine, ShellTimeout: set.Span(config.ShellTimeout), ShellMaxTimeout: set.Span(config.ShellMaxTimeout)}),
 		Checker:   builtin.NewChecker(w.confine, set.Span(config.CheckTimeout)),
+		Programs:  builtin.NewPrograms(w.confine),
 		Confined:  w.confine.Ready,
 		Runner:    w.runner, Live: w.live, IDs: ids, Now: time.Now, Log: log,
 		Actions: actions, Actors: actors,
