@@ -149,8 +149,11 @@ type PlanOutcome struct {
 	Landed  *plan.Landed `json:"landed,omitempty"`
 	Partial bool         `json:"partial,omitempty"`
 	Already bool         `json:"already,omitempty"`
-	Rest    int          `json:"rest,omitempty"`    // changed paths that are not applied yet, after a partial apply
-	DryRun  *ApplyLook   `json:"dry_run,omitempty"` // what an apply would do
+	// Ungated says that it was or is being applied, and no required validation
+	// had anything to say.
+	Ungated bool       `json:"ungated,omitempty"`
+	Rest    int        `json:"rest,omitempty"`    // changed paths that are not applied yet, after a partial apply
+	DryRun  *ApplyLook `json:"dry_run,omitempty"` // what an apply would do
 	// Session is the conversation that the plan's task was said in, where the
 	// operation was about that.
 	Session *SessionSummary `json:"session,omitempty"`
@@ -215,8 +218,9 @@ type PlanView struct {
 	ToolCalls   []evidence.ToolCall         `json:"tool_calls"`
 	Gaps        []evidence.Gap              `json:"gaps"`
 	Changed     []FileStat                  `json:"changed"`
-	Cost        float64                     `json:"cost"`               // USD, of the calls whose price is known
-	Unpriced    int                         `json:"unpriced,omitempty"` // calls whose price is not known
+	ChangeSet   string                      `json:"change_set,omitempty"` // its hash: a result counts for the one that it saw
+	Cost        float64                     `json:"cost"`                 // USD, of the calls whose price is known
+	Unpriced    int                         `json:"unpriced,omitempty"`   // calls whose price is not known
 	Usage       actor.Usage                 `json:"usage"`
 }
 

@@ -308,6 +308,19 @@ func TestApplyAsks(t *testing.T) {
 	}
 }
 
+// T39: what passed for other changes than those that are shown does not count.
+func TestGatingIsForTheseChanges(t *testing.T) {
+	v := a2a.PlanView{ChangeSet: "now", Results: []evidence.ValidationResult{{Name: "a", Verdict: tool.Passed, ChangeSet: "before"}}}
+	v.Plan.Action.Validations = []tool.Validation{{Name: "a", Mode: tool.Required}}
+	if got := string(gating(styles{}, v)); got != "0 of 1 required passed" {
+		t.Errorf("before: %s", got)
+	}
+	v.Results[0].ChangeSet = "now"
+	if got := string(gating(styles{}, v)); got != "1 of 1 required passed" {
+		t.Errorf("now: %s", got)
+	}
+}
+
 // Without a required validation nothing is ever shown as good.
 func TestUngated(t *testing.T) {
 	list := answers()

@@ -134,6 +134,8 @@ func tell(e plan.Event) telling {
 		return telling{"●", fmt.Sprintf("approval %s is %s", shortID(f.text("id")), f.text("state")), noteTone, false}
 	case "apply.file":
 		return telling{"✓", fmt.Sprintf("applied %s (%s)", f.text("path"), f.text("status")), goodTone, false}
+	case "apply.landed":
+		return tellLanded(f)
 	case "gap.found":
 		return telling{"!", strings.TrimSpace(fmt.Sprintf("not in the record: %s %s", f.text("path"), f.text("detail"))), warnTone, false}
 	case "checkpoint.created":
@@ -142,6 +144,14 @@ func tell(e plan.Event) telling {
 		return telling{"●", fmt.Sprintf("snapshot taken (%s)", f.text("backend")), plainTone, true}
 	}
 	return tellOther(e.Type, f)
+}
+
+func tellLanded(f facts) telling {
+	text := "all changes are in place"
+	if id := f.text("commit"); id != "" {
+		text = "commit " + id[:min(12, len(id))] + " on " + f.text("ref")
+	}
+	return telling{"✓", text, goodTone, f.text("commit") == ""}
 }
 
 func tellState(f facts) telling {

@@ -20,7 +20,7 @@ func eventTypes() []string {
 	return []string{
 		"plan.created", "plan.state", "call.started", "call.finished", "call.retry", "call.waiting", "call.failed", "call.cut", "prompt.cut", "prompt.left", "plan.renamed", "model.text", "node.entered",
 		"decision.recorded", "tool.started", "tool.finished", "change.recorded", "validation.finished", "validation.fix",
-		"approval.asked", "approval.decided", "apply.file", "gap.found", "checkpoint.created", "sandbox.snapshot",
+		"approval.asked", "approval.decided", "apply.file", "apply.landed", "gap.found", "checkpoint.created", "sandbox.snapshot",
 	}
 }
 
@@ -63,6 +63,7 @@ func someEvents() []plan.Event {
 		event(14, "gap.found", `{"kind":"special_file","path":"fifo","detail":"neither a file nor a link"}`),
 		event(15, "checkpoint.created", `{"id":"01HZX3V5T8Q0CHKP0000001234"}`),
 		event(16, "apply.file", `{"path":"a.go","status":"modified"}`),
+		event(16, "apply.landed", `{"files":1,"as":"commit","commit":"0123456789abcdef0123","ref":"refs/heads/main","rest":0}`),
 		event(17, "plan.news", `{"b":[1,2],"a":true}`),
 		event(18, "plan.state", `{"from":"execute/running","to":"execute/waiting","reason":"enter apply"}`),
 		event(19, "odd", `not json`),

@@ -139,6 +139,9 @@ func landing(p *printer, o a2a.PlanOutcome) {
 	if o.Already {
 		p.printf("%s", p.note("already applied; nothing was done"))
 	}
+	if o.Ungated {
+		p.field("validations", p.warn("ungated (no required validation)"))
+	}
 	if l := o.Landed; l != nil {
 		if l.Commit != "" {
 			p.field("commit", l.Commit[:min(12, len(l.Commit))]+" on "+l.Ref)

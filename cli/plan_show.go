@@ -141,7 +141,8 @@ func gating(st styles, v a2a.PlanView) safe {
 		return st.warn("ungated (no required validation)")
 	}
 	for _, r := range v.Results {
-		if _, ok := latest[r.Name]; ok {
+		// What passed for other changes says nothing about these.
+		if _, ok := latest[r.Name]; ok && (v.ChangeSet == "" || r.ChangeSet == v.ChangeSet) {
 			latest[r.Name] = r.Verdict
 		}
 	}

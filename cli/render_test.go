@@ -166,7 +166,7 @@ func TestHostileEvents(t *testing.T) {
 	data, err := json.Marshal(map[string]string{
 		"name": hostile, "reason": hostile, "text": hostile, "summary": hostile, "path": hostile, "to": hostile, "tool": hostile,
 		"question": hostile, "chosen": hostile, "message": hostile, "status": hostile, "detail": hostile, "error": hostile, "id": "\x1b[2J",
-		"model": hostile, "stop": hostile, "state": hostile, "backend": hostile, "validations": hostile, "node": hostile, "what": hostile, "turns": hostile, "results": hostile,
+		"model": hostile, "commit": hostile, "ref": hostile, "stop": hostile, "state": hostile, "backend": hostile, "validations": hostile, "node": hostile, "what": hostile, "turns": hostile, "results": hostile,
 	})
 	if err != nil {
 		t.Fatal(err)

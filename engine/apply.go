@@ -28,7 +28,11 @@ func (r *run) stepApply(ctx context.Context) (bool, error) {
 		return true, r.withdrawn(ctx, Landing{})
 	}
 	if at == StageNone { // from here on it goes on to its end
-		if err := r.ungated(); err != nil {
+		hash, err := r.gatedHash(ctx)
+		if err == nil {
+			err = r.ungated(hash)
+		}
+		if err != nil {
 			return false, err
 		}
 		_, bound, err := r.execAsked(ctx)
@@ -59,6 +63,16 @@ func (r *run) stepApply(ctx context.Context) (bool, error) {
 		r.tell(r.event(r.p.ID, "apply.file", fields{"path": c.Path, "status": changeWord(c)}))
 	}
 	return true, r.landed(ctx, set, landing)
+}
+
+// gatedHash is of the changes that the required validations must have passed
+// for: a part of them when only a part is applied.
+func (r *run) gatedHash(ctx context.Context) (string, error) {
+	if len(r.order().Only) == 0 {
+		return r.changed.Hash(), nil
+	}
+	set, err := r.ordered(ctx)
+	return set.Hash(), err
 }
 
 // application is what the plan's order asks for, with the changes that it is
@@ -149,13 +163,20 @@ func (r *run) landed(ctx context.Context, set plan.ChangeSet, l Landing) error {
 		reason = "applied, but for what you have changed meanwhile: " + strings.Join(l.Left, ", ")
 	}
 	if len(rest) > 0 {
-		on, reason = plan.Retreat, fmt.Sprintf("%d changed files are applied; %d stay in the plan", len(set), len(rest))
+		on, reason = plan.Retreat, fmt.Sprintf("applied in part: %d of %d changed files stay in the plan", len(rest), len(set)+len(rest))
 	}
 	if next.Status, err = plan.Next(next.Status, on); err != nil {
 		return err
 	}
 	next.Reason, next.Fault = reason, ""
-	ev := r.event(r.p.ID, "apply.landed", fields{"files": l.Files, "as": o.As, "commit": l.Commit, "ref": l.Ref, "left": l.Left, "rest": len(rest)})
+	data := fields{"files": l.Files, "as": o.As, "rest": len(rest)}
+	if l.Commit != "" {
+		data["commit"], data["ref"] = l.Commit, l.Ref
+	}
+	if len(l.Left) > 0 {
+		data["left"] = l.Left
+	}
+	ev := r.event(r.p.ID, "apply.landed", data)
 	err = r.move(ctx, next, func(tx Tx) error {
 		if on == plan.Arrive {
 			return lapse(tx, r.p.ID, r.Now())

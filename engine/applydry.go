@@ -46,7 +46,7 @@ func (e *Engine) LookApply(ctx context.Context, id ident.PlanID, in ApplyInput) 
 	if err != nil {
 		return out, err
 	}
-	if out.Stop = r.ungated(); out.Stop != nil {
+	if out.Stop = r.ungated(r.changed.Hash()); out.Stop != nil {
 		return out, nil
 	}
 	for _, b := range r.p.Bases {

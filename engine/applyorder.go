@@ -105,27 +105,13 @@ func (r *run) rest(ctx context.Context) (plan.ChangeSet, error) {
 	if len(r.p.Landed) == 0 {
 		return r.changed, nil
 	}
-	type key struct {
-		res  ident.ResourceID
-		path string
-	}
-	there := map[key]plan.Change{}
-	for _, l := range r.p.Landed {
-		set, err := r.changeSet(ctx, l.Changes)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range set {
-			k := key{c.Resource, c.Path}
-			if was, ok := there[k]; ok {
-				c.Before = was.Before
-			}
-			there[k] = c
-		}
+	there, err := r.standing(ctx, nil)
+	if err != nil {
+		return nil, err
 	}
 	out := plan.ChangeSet{}
 	for _, c := range r.changed {
-		k := key{c.Resource, c.Path}
+		k := spot{c.Resource, c.Path}
 		if was, ok := there[k]; ok {
 			c.Before = was.After
 			delete(there, k)
@@ -142,6 +128,36 @@ func (r *run) rest(ctx context.Context) (plan.ChangeSet, error) {
 	}
 	out.Sort()
 	return out, nil
+}
+
+// spot is a path of a resource.
+type spot struct {
+	res  ident.ResourceID
+	path string
+}
+
+// standing is what differs from the base in the resources, once a set has been
+// applied on top of what was.
+func (r *run) standing(ctx context.Context, set plan.ChangeSet) (map[spot]plan.Change, error) {
+	there := map[spot]plan.Change{}
+	add := func(set plan.ChangeSet) {
+		for _, c := range set {
+			k := spot{c.Resource, c.Path}
+			if was, ok := there[k]; ok {
+				c.Before = was.Before
+			}
+			there[k] = c
+		}
+	}
+	for _, l := range r.p.Landed {
+		set, err := r.changeSet(ctx, l.Changes)
+		if err != nil {
+			return nil, err
+		}
+		add(set)
+	}
+	add(set)
+	return there, nil
 }
 
 func (r *run) changeSet(ctx context.Context, blob string) (set plan.ChangeSet, err error) {

@@ -34,7 +34,7 @@ func (r *run) stepGate(ctx context.Context) (bool, error) {
 		if moved, err := r.sandboxMoved(ctx); moved || err != nil {
 			return false, err
 		}
-		if r.ungated() != nil {
+		if r.ungated(r.changed.Hash()) != nil {
 			return false, r.reopen(ctx)
 		}
 	}
@@ -67,6 +67,13 @@ func (r *run) stepGate(ctx context.Context) (bool, error) {
 // pass goes through an open gate. Before Apply there is another one behind it.
 func (r *run) pass(ctx context.Context, to plan.Phase, granted *plan.Approval) (bool, error) {
 	if to == plan.PhaseApply {
+		set, err := r.ordered(ctx)
+		if err == nil && len(r.order().Only) > 0 {
+			err = r.validatePart(ctx, set)
+		}
+		if err != nil {
+			return false, err
+		}
 		if free, err := r.execGate(ctx); !free || err != nil {
 			return err == nil, err
 		}
@@ -326,9 +333,8 @@ func (r *run) intervention(ctx context.Context, question, guidance string) (plan
 }
 
 // ungated is the fault that keeps a plan from Apply: a required validation
-// that has not passed for exactly this change set (T39 in docs/threats.txt).
-func (r *run) ungated() error {
-	hash := r.changed.Hash()
+// that has not passed for exactly the change set of that hash (T39 in docs/threats.txt).
+func (r *run) ungated(hash string) error {
 	for _, v := range r.p.Action.Validations {
 		if !required(v) {
 			continue

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,11 +50,19 @@ func (r *run) stepValidation(ctx context.Context) (bool, error) {
 // validate runs one validation in the sandbox and records its verdict. A
 // validation only looks: whatever it changes is put back.
 func (r *run) validate(ctx context.Context, v tool.Validation, hash string) error {
+	return r.validateThen(ctx, v, hash, nil)
+}
+
+// validateThen calls after, if it is not nil, between the look and its record.
+func (r *run) validateThen(ctx context.Context, v tool.Validation, hash string, after func() error) error {
 	res := evidence.ValidationResult{
 		ID: ident.ResultID(r.IDs.New()), Plan: r.p.ID, Attempt: r.p.Attempt, Round: r.p.Fixes,
 		Name: v.Name, Mode: v.Mode, ChangeSet: hash, Started: r.Now(),
 	}
 	out, g, err := r.check(ctx, v)
+	if after != nil {
+		err = errors.Join(err, after())
+	}
 	if err != nil {
 		return err
 	}

@@ -83,8 +83,28 @@ func (f *Facade) outcome(ctx context.Context, id ident.PlanID) (a2a.PlanOutcome,
 			out.Rest = len(rest)
 		}
 	}
+	if out.Ungated, err = f.ungated(ctx, p); err != nil {
+		return out, err
+	}
 	out.Answer, err = f.Engine.AnswerOf(ctx, p)
 	return out, err
+}
+
+// ungated reports whether a plan that changes something is applied, or on the way
+// there, without a required validation that ran.
+func (f *Facade) ungated(ctx context.Context, p plan.Plan) (bool, error) {
+	if p.Changed == "" || p.Phase != plan.PhaseApply && len(p.Landed) == 0 {
+		return false, nil
+	}
+	passed := false
+	err := f.view(ctx, func(tx engine.Tx) error {
+		results, err := tx.Results(p.ID)
+		for _, r := range results {
+			passed = passed || r.Mode == tool.Required && r.Verdict == tool.Passed
+		}
+		return err
+	})
+	return !passed, err
 }
 
 // statsOf is how much the plan changes. Of an imported plan the files may have

@@ -252,6 +252,13 @@ func (f *Facade) planShow(ctx context.Context, q a2a.RefQuery, _ func(plan.Event
 	if v.Changed, err = f.statsOf(ctx, p, v.Imported); err != nil {
 		return v, err
 	}
+	set, err := f.changes(ctx, p)
+	if err != nil && !v.Imported {
+		return v, err
+	}
+	if err == nil {
+		v.ChangeSet = set.Hash()
+	}
 	if !v.Imported {
 		v.Next = f.next(ctx, p, open(v.Approvals))
 	}
