@@ -184,7 +184,9 @@ record. "agents status" shows all that runs and all that waits.`
 func safetyText(int) string {
 	return `Files are changed in a copy and reach the real tree in Apply only. Apply first
 checks that nothing there changed since the copy was made; if something did, it
-writes nothing and says which files.
+writes nothing and says which files. All changes land or none, whenever the
+process dies; the next apply ends what was cut short. Files that run by
+themselves (CI, hooks, new executable bits) need an approval of their own.
 
 Approvals are bound to the hash of what was shown and can be used once. What a
 guard denies stays denied. --yes answers questions of the command line, never an

@@ -90,7 +90,7 @@ func RunsByPath(p string) string {
 	switch {
 	case strings.HasPrefix(name, "jenkinsfile"):
 		return "CI"
-	case path.Ext(name) == ".mk", strings.HasPrefix(name, "makefile."):
+	case path.Ext(name) == ".mk", strings.HasPrefix(name, "makefile.") && path.Ext(name) != ".md" && path.Ext(name) != ".txt":
 		return "build"
 	}
 	return ""

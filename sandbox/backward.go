@@ -160,6 +160,9 @@ func (x *txn) backIn(m move) error {
 	if now.Kind != plan.Absent {
 		return clash(m.Path)
 	}
+	if err := x.remake(m.Root, path.Dir(m.Path)); err != nil {
+		return err
+	}
 	kept, err := x.state(m.Root, m.Old)
 	if err != nil {
 		return err
@@ -168,9 +171,6 @@ func (x *txn) backIn(m move) error {
 		if err := x.prepare(m, m.Before, m.Old); err != nil {
 			return err
 		}
-	}
-	if err := x.remake(m.Root, path.Dir(m.Path)); err != nil {
-		return err
 	}
 	return x.across(m.Root, m.Old, m.Path, x.place)
 }

@@ -413,7 +413,7 @@ func (x *txn) writeLogs() error {
 				return errors.Join(err, f.Sync(), f.Close())
 			})
 		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir) {
+		if err != nil && !goneDir(err) {
 			return fail(l.Path, err)
 		}
 	}

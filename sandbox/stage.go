@@ -210,7 +210,7 @@ func (s *survey) remember(p string) error {
 			}
 			return err
 		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir) {
+		if err != nil && !goneDir(err) {
 			return err
 		}
 	}

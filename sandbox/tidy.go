@@ -44,6 +44,9 @@ func (x *txn) tidyMove(m move) error {
 			continue
 		}
 		s, err := x.state(m.Root, name)
+		if goneDir(err) { // with the directory that it was in
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -54,7 +57,7 @@ func (x *txn) tidyMove(m move) error {
 		}
 		for _, n := range []string{name, name + partSuffix} {
 			err := x.in(m.Root, n, func(dir *os.Root, base string) error { return x.remove(dir, base) })
-			if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir) {
+			if err != nil && !goneDir(err) {
 				return err
 			}
 			x.touch(m.Root, n)

@@ -133,12 +133,17 @@ func (x *txn) flush() error {
 			err = x.sync(dir, p.Path)
 			err = errors.Join(err, dir.Close())
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir) {
+		if err != nil && !goneDir(err) {
 			return fail(p.Path, err)
 		}
 		delete(x.dirty, p)
 	}
 	return nil
+}
+
+// goneDir reports that there is no directory, or none any more.
+func goneDir(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotDir) || errors.Is(err, errThroughLink)
 }
 
 // write makes a file that nothing else can have open, durably, in the place of
@@ -189,7 +194,7 @@ func (x *txn) prepare(m move, s plan.FileState, name string) error {
 		}
 		var owner func(*os.File) error
 		err := x.in(m.Root, m.Path, func(dir *os.Root, base string) error { owner = ownerOf(dir, base); return nil })
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir) {
+		if err != nil && !goneDir(err) {
 			return err
 		}
 		err = x.write(dir, base, s.Mode, func(f *os.File) error { return x.t.cfg.Blobs.GetTo(x.ctx, s.Hash, f) }, owner)

@@ -14,6 +14,7 @@ import (
 	"github.com/cleveragents/agents/blob"
 	"github.com/cleveragents/agents/engine"
 	"github.com/cleveragents/agents/fault"
+	"github.com/cleveragents/agents/ident"
 )
 
 // applying is a live tree with changes to it, applied in this process.
@@ -204,6 +205,29 @@ func TestNextOneEndsWhatWasCutShort(t *testing.T) {
 		}
 		if n < 10 {
 			t.Errorf("only %d points", n)
+		}
+	}
+}
+
+// A journal that is damaged stops everything, names itself and is left alone.
+func TestDamagedJournal(t *testing.T) {
+	for name, text := range map[string]string{
+		"garbage": "\x00nonsense", "empty": "", "of another plan": `{"version":1,"plan":"Q"}`, "of a later version": `{"version":2,"plan":"P"}`,
+		"with more in it": `{"version":1,"plan":"P","news":1}`,
+	} {
+		a := newApplying(t, map[string]string{"f": "old"}, map[string]string{"f": "new"})
+		file := filepath.Join(a.target.cfg.Dir, "P.json")
+		must(t, os.MkdirAll(a.target.cfg.Dir, 0o700))
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+		for _, id := range []string{"P", "OTHER"} {
+			a.order.Plan = ident.PlanID(id)
+			if err := a.apply(); !fault.Is(err, fault.Corrupt) || !strings.Contains(err.Error(), file) || !strings.Contains(fault.As(err).Hint, file) {
+				t.Errorf("%s, plan %s: %v", name, id, err)
+			}
+		}
+		a.is(name, a.before)
+		if b, err := os.ReadFile(file); err != nil || string(b) != text {
+			t.Errorf("%s: the journal holds %q, %v", name, b, err)
 		}
 	}
 }
