@@ -92,7 +92,7 @@ func (r *run) application(ctx context.Context) (Application, plan.ChangeSet, err
 		}
 		a.Parts = append(a.Parts, p)
 	}
-	if o := r.order(); o.As == plan.AsCommit || o.As == plan.AsBranch {
+	if o := r.order(); len(set) > 0 && (o.As == plan.AsCommit || o.As == plan.AsBranch) {
 		a.Commit = &Commit{Branch: o.Branch, Message: o.Message, When: o.When}
 		if a.Commit.Message == "" {
 			a.Commit.Message = r.commitMessage(set)

@@ -18,8 +18,8 @@ import (
 // shared. The kernel lets go when the process ends, so no lock is ever stale.
 
 // The locks of a directory. Who applies takes the first, or finds it busy, and
-// then waits for the second; who takes a snapshot shares the second, so that it
-// never sees half of an application and hardly ever stands in the way of one.
+// then waits for the second; who takes a snapshot takes only the second, so that
+// it never sees half of an application and hardly ever stands in the way of one.
 const (
 	writing = "write-"
 	looking = "look-"
@@ -30,7 +30,7 @@ func lockName(which, dir string) string { return which + sum([]byte(dir)).String
 
 // hold locks the directories, which are absolute paths. With wait it waits as
 // long as its context, else a lock that is taken is fault.Busy.
-func hold(ctx context.Context, locks *os.Root, which string, dirs []string, exclusive, wait bool) (unlock func(), err error) {
+func hold(ctx context.Context, locks *os.Root, which string, dirs []string, wait bool) (unlock func(), err error) {
 	how := map[string]int{}
 	for _, dir := range dirs {
 		for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
@@ -43,11 +43,7 @@ func hold(ctx context.Context, locks *os.Root, which string, dirs []string, excl
 		}
 	}
 	for _, dir := range dirs {
-		if exclusive {
-			how[dir] = syscall.LOCK_EX
-		} else if how[dir] == 0 {
-			how[dir] = syscall.LOCK_SH
-		}
+		how[dir] = syscall.LOCK_EX
 	}
 	var held []*os.File
 	unlock = func() {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,4 +151,56 @@ func TestPathsThatFold(t *testing.T) {
 		t.Errorf("this file system folds names: %v, %v", folds, err)
 	}
 	a.is("after the probe", a.now)
+}
+
+// T38: a lock of a directory keeps away from those in it and above it, and from
+// no other.
+func TestHold(t *testing.T) {
+	locks, err := os.OpenRoot(t.TempDir())
+	must(t, err)
+	defer locks.Close()
+	for _, tt := range []struct {
+		first, second []string
+		busy          bool
+	}{
+		{[]string{"/a/b"}, []string{"/a/b"}, true},
+		{[]string{"/a/b"}, []string{"/a/b/c/d"}, true},
+		{[]string{"/a/b/c/d"}, []string{"/a/b"}, true},
+		{[]string{"/a/b"}, []string{"/a/bc"}, false},
+		{[]string{"/a/b"}, []string{"/a/c"}, false},
+		{[]string{"/x", "/a/b"}, []string{"/a/b/c", "/y"}, true},
+		{[]string{"/a/b", "/a/b/.git"}, []string{"/a/b"}, true},
+	} {
+		release, err := hold(context.Background(), locks, writing, tt.first, false)
+		must(t, err)
+		again, err := hold(context.Background(), locks, writing, tt.second, false)
+		if fault.Is(err, fault.Busy) != tt.busy {
+			t.Errorf("%v, then %v: %v", tt.first, tt.second, err)
+		}
+		if err == nil {
+			again()
+		}
+		release()
+		again, err = hold(context.Background(), locks, writing, tt.second, false)
+		must(t, err)
+		again()
+	}
+	// One that waits does so until its time is up, or the lock is free.
+	release, err := hold(context.Background(), locks, looking, []string{"/a"}, false)
+	must(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := hold(ctx, locks, looking, []string{"/a"}, true); !errors.Is(err, context.Canceled) {
+		t.Errorf("a wait that was given up: %v", err)
+	}
+	got := make(chan error)
+	go func() {
+		again, err := hold(context.Background(), locks, looking, []string{"/a"}, true)
+		if err == nil {
+			again()
+		}
+		got <- err
+	}()
+	release()
+	must(t, <-got)
 }

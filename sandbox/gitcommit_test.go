@@ -280,7 +280,7 @@ func TestCommitRefuses(t *testing.T) {
 func TestCommitFailsAnywhere(t *testing.T) {
 	for _, back := range []bool{false, true} {
 		tried := 0
-		for n := 1; ; n += 3 {
+		for n := 1; ; n += 5 {
 			a := repository(t)
 			old := git(t, a.live, "rev-parse", "HEAD")
 			calls := 0
@@ -317,7 +317,7 @@ func TestCommitFailsAnywhere(t *testing.T) {
 				return
 			}
 		}
-		if tried < 50 {
+		if tried < 30 {
 			t.Errorf("only %d calls failed", tried)
 		}
 	}

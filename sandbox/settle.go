@@ -111,5 +111,5 @@ func (t *Target) quiet(ctx context.Context, location string) (release func(), er
 		}
 		x.close()
 	}
-	return hold(ctx, dir, looking, []string{location}, false, true)
+	return hold(ctx, dir, looking, []string{location}, true)
 }

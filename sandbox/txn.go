@@ -49,13 +49,13 @@ func (t *Target) begin(ctx context.Context, dirs []string) (*txn, error) {
 		release()
 		dir.Close()
 	}
-	writes, err := hold(ctx, dir, writing, dirs, true, false)
+	writes, err := hold(ctx, dir, writing, dirs, false)
 	if err != nil {
 		x.close()
 		return nil, err
 	}
 	release = writes
-	looks, err := hold(ctx, dir, looking, dirs, true, true)
+	looks, err := hold(ctx, dir, looking, dirs, true)
 	if err != nil {
 		x.close()
 		return nil, err

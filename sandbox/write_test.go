@@ -81,7 +81,7 @@ func TestEditDuringApply(t *testing.T) {
 	for how, edit := range save {
 		for _, name := range []string{"a", "gone/x"} {
 			for _, back := range []bool{false, true} {
-				for n := 1; ; n++ {
+				for n := 1; ; n += 2 {
 					a := newApplying(t, before, after)
 					calls, path := 0, filepath.Join(a.live, filepath.FromSlash(name))
 					a.fault = func(string, string) error {

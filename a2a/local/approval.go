@@ -84,7 +84,44 @@ func (f *Facade) approvalShow(ctx context.Context, q a2a.RefQuery, _ func(plan.E
 		}
 		v.Diff = &d
 	}
-	return v, nil
+	if a.Kind == plan.ApproveExec {
+		v.Diff, err = f.execDiff(ctx, a)
+	}
+	return v, err
+}
+
+// execDiff is what an approval of executable configuration is bound to, nil when
+// that is no longer what would be applied.
+func (f *Facade) execDiff(ctx context.Context, a plan.Approval) (*a2a.DiffView, error) {
+	p, err := f.plan(ctx, string(a.Plan))
+	if err != nil {
+		return nil, err
+	}
+	var only []string
+	if p.Order != nil {
+		only = p.Order.Only
+	}
+	set, err := f.Engine.ToApply(ctx, p.ID, only)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	exec, bound, err := f.Engine.Executable(ctx, set)
+	if err != nil || bound != a.Bound {
+		return nil, err
+	}
+	var apart plan.ChangeSet
+	for _, e := range exec {
+		apart = append(apart, e.Change)
+	}
+	d, err := f.diff(ctx, p, nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err = f.show(ctx, d, apart)
+	return &d, err
 }
 
 func (f *Facade) approvalApprove(ctx context.Context, q a2a.ApproveRequest, _ func(plan.Event)) (a2a.ApprovalsView, error) {
