@@ -189,6 +189,7 @@ type PlanDetail struct {
 	Profile    policy.Profile `json:"profile"`
 	ProfileBy  string         `json:"profile_by"`
 	Bases      []plan.Base    `json:"bases"`
+	Landed     []plan.Landed  `json:"landed,omitempty"` // what was applied
 	Created    time.Time      `json:"created"`
 	Updated    time.Time      `json:"updated"`
 }
@@ -199,7 +200,7 @@ func DetailOf(p plan.Plan) PlanDetail {
 		ID: p.ID, Name: p.Name, Project: p.Project, Status: p.Status, Reason: p.Reason, Fault: p.Fault,
 		Attempt: p.Attempt, Fixes: p.Fixes, Action: p.Action, Args: p.Args, Prompt: p.Prompt,
 		Strategy: p.Strategy, Execution: p.Execution, Estimation: p.Estimation, Invariant: p.Invariant, Profile: p.Profile, ProfileBy: p.ProfileBy,
-		Bases: p.Bases, Created: p.Created, Updated: p.Updated,
+		Bases: p.Bases, Landed: p.Landed, Created: p.Created, Updated: p.Updated,
 	}
 }
 

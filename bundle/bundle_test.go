@@ -62,6 +62,7 @@ func sample() (engine.History, store) {
 	return engine.History{
 		Plan: plan.Plan{ID: planID, Name: "local/fix", Project: "local/shop", Prompt: "the secret prompt", Attempt: 1, Version: 7,
 			Status: plan.Status{Phase: plan.PhaseApply, State: plan.Applied}, Changed: s.put("[]"), Args: map[string]string{"word": "hush"},
+			Order:  &plan.ApplyOrder{As: plan.AsCommit, Message: "the secret message"},
 			Inputs: []plan.Input{{Text: "said in between"}}, Created: at, Updated: at},
 		Labels:    map[string]string{"team": "red"},
 		Resources: []resource.Resource{{ID: resID, Name: "local/shop", Type: resource.FSDirectory, Location: "/home/ann/shop"}},

@@ -127,6 +127,9 @@ func (c *checker) planRow(p plan.Plan) {
 		c.wrong("the plan has version %d and attempt %d", p.Version, p.Attempt)
 	}
 	c.hashes("the plan", p.Changed, p.Vars, p.Conversation)
+	for _, l := range p.Landed {
+		c.hashes("an apply of the plan", l.Changes)
+	}
 	for _, b := range p.Bases {
 		c.hashes("a base of the plan", b.Snapshot)
 	}

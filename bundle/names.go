@@ -33,6 +33,9 @@ func namesOf(h engine.History) names {
 	}
 	add(n.kept, h.Plan.Changed)
 	add(n.said, h.Plan.Vars, h.Plan.Conversation)
+	for _, l := range h.Plan.Landed {
+		add(n.kept, l.Changes)
+	}
 	for _, b := range h.Plan.Bases {
 		add(n.kept, b.Snapshot)
 	}

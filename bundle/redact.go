@@ -23,6 +23,11 @@ func hidden(text string) string {
 // persons said. The decisions of the actors stay: they are what a history is for.
 func redacted(h engine.History) engine.History {
 	p := &h.Plan
+	if p.Order != nil {
+		order := *p.Order
+		order.Message = hidden(order.Message)
+		p.Order = &order
+	}
 	p.Prompt, p.Action.Description = hidden(p.Prompt), hidden(p.Action.Description)
 	p.Strategy.Prompt, p.Execution.Prompt = hidden(p.Strategy.Prompt), hidden(p.Execution.Prompt)
 	for _, c := range []*actor.Config{&p.Strategy, &p.Execution} {

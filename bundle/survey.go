@@ -91,6 +91,9 @@ func (s *Survey) first(h engine.History) []find {
 		vital[b.Snapshot] = opaque
 	}
 	vital[h.Plan.Vars], vital[h.Plan.Changed] = opaque, changes
+	for _, l := range h.Plan.Landed { // what is left of a plan is what it changes without these
+		vital[l.Changes] = changes
+	}
 	kinds := map[string]content{}
 	for _, c := range h.Checkpoints {
 		kinds[c.Changes] = changes

@@ -45,6 +45,7 @@ func TestSurveyFindsEveryBlob(t *testing.T) {
 	h, s := sample()
 	h.Plan.Bases = []plan.Base{{Resource: resID, Snapshot: s.put("snapshot")}}
 	h.Plan.Vars = s.put("vars")
+	h.Plan.Landed = []plan.Landed{{Changes: s.put("[ ]")}}
 	h.Calls[0].Manifest, h.Plan.Changed = chain(t, s)
 	_, checked := chain(t, s)
 	h.Checkpoints = []plan.Checkpoint{{Plan: planID, Changes: checked}}

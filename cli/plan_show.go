@@ -63,6 +63,13 @@ func (o *planShow) draw(p *printer, v a2a.PlanView) {
 	p.field("attempt", x.Attempt)
 	p.field("made", p.when(x.Created))
 	p.field("touched", p.when(x.Updated))
+	for _, l := range x.Landed {
+		text := plural(l.Files, "file") + " " + p.when(l.At)
+		if l.Commit != "" {
+			text += ", commit " + l.Commit[:min(12, len(l.Commit))] + " on " + l.Ref
+		}
+		p.field("applied", text)
+	}
 	if v.Imported {
 		p.field("imported", "history of another place")
 	}
