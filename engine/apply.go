@@ -210,6 +210,7 @@ func (r *run) collide(ctx context.Context, set plan.ChangeSet, cause error) erro
 	f := fault.As(cause)
 	paths, _ := f.Details["paths"].([]string)
 	var lines []string
+	compare := ""
 	for _, p := range paths {
 		i := slices.IndexFunc(set, func(c plan.Change) bool { return c.Path == p })
 		if i < 0 {
@@ -223,6 +224,9 @@ func (r *run) collide(ctx context.Context, set plan.ChangeSet, cause error) erro
 				return fmt.Errorf("keep the plan's version of %s: %w", p, err)
 			}
 			where = "the plan's version is in " + kept
+			if yours := r.target(set[i]); compare == "" && yours != "" {
+				compare = "; to see both: diff -u " + shellWord(yours) + " " + shellWord(kept)
+			}
 		}
 		lines = append(lines, p+" ("+where+")")
 	}
@@ -234,14 +238,27 @@ func (r *run) collide(ctx context.Context, set plan.ChangeSet, cause error) erro
 	next.Status, next.Fault = to, fault.Conflict.String()
 	switch {
 	case f.Code == ApplyStopped:
-		next.Reason = "changed while it was being applied: " + strings.Join(lines, "; ") + "; it stopped there, your version stays"
+		next.Reason = "changed while it was being applied: " + strings.Join(lines, "; ") + "; it stopped there, your version stays" + compare
 	case len(lines) == 0 || f.Code == "SameName":
 		next.Reason = f.Msg + "; nothing was written"
 	default:
-		next.Reason = "changed in " + r.locations() + " since the plan began: " + strings.Join(lines, "; ") + "; your version is where it was, and nothing was written"
+		next.Reason = "changed in " + r.locations() + " since the plan began: " + strings.Join(lines, "; ") + "; your version is where it was, and nothing was written" + compare
 	}
 	return r.move(ctx, next, nil)
 }
+
+// target is where a change goes in the file system.
+func (r *run) target(c plan.Change) string {
+	for _, b := range r.p.Bases {
+		if b.Resource == c.Resource {
+			return b.Location + "/" + c.Path
+		}
+	}
+	return ""
+}
+
+// shellWord is a path as one word of a shell.
+func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 func (r *run) locations() string {
 	var out []string

@@ -120,6 +120,7 @@ func TestApplyWhereTheBaseMoved(t *testing.T) {
 				return
 			}
 			where, _, _ = strings.Cut(where, ")")
+			contains(t, "the reason", p.Reason, "to see both: diff -u '"+filepath.Join(w.tree, ""))
 			if b, err := os.ReadFile(where); !kept || err != nil || string(b) != tt.keeps {
 				t.Errorf("kept in %q: %q, %v", where, b, err)
 			}

@@ -40,13 +40,17 @@ func (t *Target) Apply(ctx context.Context, a engine.Application) (engine.Landin
 		return x.j.Result, nil
 	}
 	if x.j != nil {
-		if ended, err := x.goOn(a); ended || err != nil {
+		if ended, err := x.goOn(); ended || err != nil {
 			return x.j.Result, err
 		}
 	}
 	if err := x.start(a); err != nil {
 		return engine.Landing{}, err
 	}
+	if err = ctx.Err(); err != nil {
+		return engine.Landing{}, errors.Join(err, x.giveUp())
+	}
+	x.ctx = context.WithoutCancel(ctx) // from here on it ends, one way or the other
 	err = x.save(committing)
 	if err == nil {
 		err = x.forward(false)
@@ -182,7 +186,7 @@ func (x *txn) mend(not ident.PlanID, dirs []string) error {
 		if err := x.open(); err != nil {
 			return err
 		}
-		_, err := x.goOn(engine.Application{})
+		_, err := x.goOn()
 		if isClash(err) {
 			return fault.New(fault.Conflict, "an apply of plan %s was cut short here, and %w", j.Plan, err).
 				WithHint("agents plan apply %s --recover, or --abort", j.Plan)
@@ -197,7 +201,8 @@ func (x *txn) mend(not ident.PlanID, dirs []string) error {
 
 // goOn carries a journal that was left to the nearest end. It reports whether
 // that is the one where everything is applied.
-func (x *txn) goOn(a engine.Application) (ended bool, err error) {
+func (x *txn) goOn() (ended bool, err error) {
+	x.ctx = context.WithoutCancel(x.ctx)
 	switch x.j.Step {
 	case staging, reverting:
 		return false, x.giveUp()
@@ -324,6 +329,7 @@ func (x *txn) land() (engine.Landing, error) {
 // giveUp puts everything back and forgets the application. What it cannot put
 // back now, the next look at the journal does.
 func (x *txn) giveUp() error {
+	x.ctx = context.WithoutCancel(x.ctx)
 	if err := x.back(); err != nil {
 		return err
 	}

@@ -231,3 +231,39 @@ func TestDamagedJournal(t *testing.T) {
 		}
 	}
 }
+
+// Who gives up waiting gets all or nothing, too: everything as it was before the
+// commit, and the end of it after.
+func TestCancelledApply(t *testing.T) {
+	before, after := small()
+	ended := map[bool]int{}
+	for n := 1; ; n++ {
+		a := newApplying(t, before, after)
+		ctx, cancel := context.WithCancel(context.Background())
+		calls := 0
+		a.fault = func(string, string) error {
+			if calls++; calls == n {
+				cancel()
+			}
+			return nil
+		}
+		_, err := a.target.Apply(ctx, a.order)
+		cancel()
+		if calls < n {
+			break
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatalf("call %d: %v", n, err)
+		}
+		ended[err == nil]++
+		if want := map[bool]map[string]string{true: a.now, false: a.before}[err == nil]; !cmp.Equal(want, picture(t, a.live)) {
+			t.Fatalf("given up at call %d, %v: %s", n, err, cmp.Diff(want, picture(t, a.live)))
+		}
+		if at, serr := a.target.Stage(context.Background(), "P"); serr != nil || err != nil && at != engine.StageNone {
+			t.Fatalf("given up at call %d: the journal says %q, %v", n, at, serr)
+		}
+	}
+	if ended[true] < 50 || ended[false] < 50 {
+		t.Errorf("ended well %d times, put back %d times", ended[true], ended[false])
+	}
+}
