@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cleveragents/agents/crash"
 	"github.com/cleveragents/agents/fault"
@@ -52,7 +53,7 @@ func (r *run) stepApply(ctx context.Context) (bool, error) {
 			return true, r.fail(ctx, fault.Denied, "%s is linked read-only, and the plan changes %s", b.Location, set[i].Path)
 		}
 	}
-	landing, err := r.Target.Apply(ctx, a)
+	landing, err := r.applyWhenFree(ctx, a)
 	if fault.Is(err, fault.Conflict) {
 		return true, r.collide(ctx, set, err)
 	}
@@ -73,6 +74,26 @@ func (r *run) gatedHash(ctx context.Context) (string, error) {
 	}
 	set, err := r.ordered(ctx)
 	return set.Hash(), err
+}
+
+// An apply takes milliseconds, so one that finds another at work waits a
+// little before it gives up.
+const (
+	busyTries = 60
+	busyWait  = 50 * time.Millisecond
+)
+
+func (r *run) applyWhenFree(ctx context.Context, a Application) (l Landing, err error) {
+	for range busyTries {
+		l, err = r.Target.Apply(ctx, a)
+		if !fault.Is(err, fault.Busy) {
+			return l, err
+		}
+		if serr := r.sleep(ctx, busyWait); serr != nil {
+			return l, serr
+		}
+	}
+	return l, err
 }
 
 // application is what the plan's order asks for, with the changes that it is

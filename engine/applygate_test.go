@@ -367,3 +367,22 @@ func TestLookApply(t *testing.T) {
 		t.Errorf("%d events, %d before", n, events)
 	}
 }
+
+// T38: an apply that finds another one at work waits a little, and is no failure
+// of the plan when that has ended.
+func TestApplyWaitsForAnother(t *testing.T) {
+	w, p := commandPlan(t, map[string]string{"a.txt": "one\n"}, "echo two > a.txt")
+	busy := 3
+	w.fault = func(op, path string) error {
+		if op == "stat" && path == ".git" && busy > 0 {
+			busy--
+			return fault.New(fault.Busy, "somebody is at work")
+		}
+		return nil
+	}
+	p = w.apply(p, engine.ApplyInput{})
+	w.status(p, plan.Applied)
+	if busy > 0 {
+		t.Errorf("it was tried %d times too few", busy)
+	}
+}

@@ -100,16 +100,29 @@ func (t *Target) quiet(ctx context.Context, location string) (release func(), er
 		return nil, err
 	}
 	defer dir.Close()
-	left, err := disk{t.cfg.Fault}.unfinished(ctx, dir, "", []string{location})
-	if err != nil {
-		return nil, err
-	}
-	if len(left) > 0 {
-		x, err := t.enter(ctx, "", []string{location})
+	for range quietTries {
+		// Whoever writes holds this lock, so what is unfinished then is of the dead.
+		release, err := hold(ctx, dir, looking, []string{location}, true)
 		if err != nil {
 			return nil, err
 		}
-		x.close()
+		left, err := disk{t.cfg.Fault}.unfinished(ctx, dir, "", []string{location})
+		if err == nil && len(left) == 0 {
+			return release, nil
+		}
+		release()
+		if err != nil {
+			return nil, err
+		}
+		x, err := t.enter(ctx, "", []string{location})
+		if err == nil {
+			x.close()
+		} else if !fault.Is(err, fault.Busy) { // somebody else ends it
+			return nil, err
+		}
 	}
-	return hold(ctx, dir, looking, []string{location}, true)
+	return nil, fault.New(fault.Busy, "the files in %s are being written all the time", location).WithHint("try again")
 }
+
+// quietTries bounds how often somebody else may be faster.
+const quietTries = 20

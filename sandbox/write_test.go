@@ -267,3 +267,31 @@ func TestCancelledApply(t *testing.T) {
 		t.Errorf("ended well %d times, put back %d times", ended[true], ended[false])
 	}
 }
+
+// T38: a snapshot waits for an apply that is under way, and never sees half of it.
+func TestSnapshotWaitsForAnApply(t *testing.T) {
+	a := newApplying(t, map[string]string{"a": "old", "b": "old"}, map[string]string{"a": "new", "b": "new"})
+	got := make(chan error, 1)
+	begun := false
+	a.fault = func(op, path string) error {
+		if op == "exchange" && !begun { // the journal says that it is under way
+			begun = true
+			go func() {
+				release, err := a.target.quiet(context.Background(), a.live)
+				if err == nil {
+					defer release()
+					if !cmp.Equal(picture(t, a.live), a.now) {
+						err = errors.New("half of it is seen")
+					}
+				}
+				got <- err
+			}()
+		}
+		return nil
+	}
+	must(t, a.apply())
+	must(t, <-got)
+	if !begun {
+		t.Error("nobody waited")
+	}
+}
