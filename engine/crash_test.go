@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -75,6 +76,16 @@ func (b *bench) Fatalf(f string, args ...any) { b.Fatal(fmt.Sprintf(f, args...))
 
 // child makes the plan of the case when there is none, and carries it on.
 func child(name, data, tree string, id ident.PlanID) error {
+	if name == "rollback" {
+		tb := &bench{}
+		defer func() {
+			for _, f := range slices.Backward(tb.cleanup) {
+				f()
+			}
+		}()
+		w, p := twoSteps(tb, data, tree)
+		return rollBack(w, p)
+	}
 	c := crashCases()[name]
 	tb := &bench{}
 	w := c.world(tb, data, tree)
@@ -382,7 +393,7 @@ func runProgram(t *testing.T, program, name, data, tree string, id ident.PlanID,
 	cmd := exec.CommandContext(context.Background(), program, "-test.run=^$")
 	cmd.Env = append(append(os.Environ(), childEnv+"="+strings.Join([]string{name, data, tree, string(id)}, "\n")), env...)
 	out, err := cmd.CombinedOutput()
-	if err != nil && len(env) == 0 {
+	if err != nil && (len(env) == 0 || cmd.ProcessState.ExitCode() == 1) {
 		t.Logf("%s", out)
 	}
 	return err

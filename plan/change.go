@@ -82,6 +82,27 @@ type Checkpoint struct {
 	Created  time.Time          `json:"created"`
 }
 
+// Tier is how far a plan can be taken back (spec, Behavior, "Rollback Tiers").
+type Tier string
+
+// The tiers.
+const (
+	TierFull  Tier = "full"  // to any decision of Execute
+	TierPhase Tier = "phase" // to before Execute
+	TierNone  Tier = "none"  // not at all
+)
+
+// Means says the tier in words, after "can be taken back".
+func (t Tier) Means() string {
+	switch t {
+	case TierFull:
+		return "to any decision of Execute"
+	case TierPhase:
+		return "only as a whole phase"
+	}
+	return "not at all"
+}
+
 // ApprovalKind is what an approval is about.
 type ApprovalKind string
 

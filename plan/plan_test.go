@@ -26,7 +26,7 @@ func allStates() []plan.State {
 
 func allTriggers() []plan.Trigger {
 	return []plan.Trigger{plan.Begin, plan.Finish, plan.Ask, plan.Answer, plan.Pause, plan.Block, plan.Resume, plan.Retry, plan.Throttle,
-		plan.Reopen, plan.Fail, plan.Arrive, plan.Collide, plan.Retreat, plan.Cancel}
+		plan.Reopen, plan.Fail, plan.Arrive, plan.Collide, plan.Retreat, plan.Rollback, plan.Cancel}
 }
 
 // Every pair of a status and a trigger is either a row of the table or an error

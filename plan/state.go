@@ -66,6 +66,7 @@ const (
 	Collide  Trigger = "collide"  // Apply found that the base moved
 	Retreat  Trigger = "retreat"  // the plan stands before Apply again, with what is left of it
 	Reopen   Trigger = "reopen"   // the phase's work goes on after it seemed done
+	Rollback Trigger = "rollback" // the sandbox is put back to a checkpoint
 	Cancel   Trigger = "cancel"   // give up
 )
 
@@ -123,6 +124,11 @@ func Transitions() []Transition {
 			add(run, Block, st(p, Blocked))
 			add(st(p, Blocked), Resume, run)
 			add(st(p, Blocked), Cancel, st(p, Cancelled))
+		}
+		if p == PhaseExecute {
+			for _, s := range []State{Running, Waiting, Paused, Blocked, Complete, Errored} {
+				add(st(p, s), Rollback, st(p, Paused))
+			}
 		}
 		add(run, Pause, st(p, Paused))
 		add(st(p, Paused), Resume, run)
