@@ -12,6 +12,7 @@ func Table() []Info {
 		actionOps(),
 		actorOps(),
 		approvalOps(),
+		checkpointOps(),
 		configOps(),
 		dbOps(),
 		doctorOps(),

@@ -7,6 +7,6 @@ func newPlanGroup(a *app) *cobra.Command {
 		"A plan goes through strategize, execute and apply. <plan> is an id, the end of\none (4 letters or more), a name, or @last.",
 		newPlanUse(a), newPlanList(a), newPlanShow(a), newPlanStatus(a),
 		newPlanStrategize(a), newPlanExecute(a), newPlanApply(a), newPlanResume(a),
-		newPlanPause(a), newPlanCancel(a), newPlanTree(a), newPlanExplain(a), newPlanDiff(a),
+		newPlanPause(a), newPlanCancel(a), newPlanTree(a), newPlanExplain(a), newPlanDiff(a), newPlanCheckpoints(a), newPlanRollback(a),
 		newPlanExport(a), newPlanImport(a), newPlanPrompt(a), newPlanRetry(a), newPlanRename(a), newPlanLabel(a), newPlanArchive(a), newPlanLogs(a), newPlanWatch(a), newPlanWait(a))
 }

@@ -46,6 +46,8 @@ func readers() map[string][]string {
 		"provider/models": {"provider", "models", "work", "--prices"}, "provider/test": {"provider", "test", "work"},
 		"provider/remove": {"provider", "remove", "work"},
 		"project/show":    {"project", "show"}, "project/use": {"project", "use", "shop"}, "project/link_resource": {"project", "link-resource", "shop", "code"},
+		"checkpoint/list": {"plan", "checkpoints"}, "checkpoint/show": {"checkpoint", "show", "9Y2WKB"}, "checkpoint/diff": {"checkpoint", "diff", "9Y2WKB"},
+		"checkpoint/gc": {"checkpoint", "gc"}, "plan/rollback": {"plan", "rollback", "--checkpoint", "9Y2WKB", "--yes"},
 		"sandbox/exec": {"sandbox", "exec", "--net", "--", "make"},
 		"resource/add": {"resource", "add", "git-checkout"}, "resource/list": {"resource", "list"}, "resource/show": {"resource", "show", "code"},
 	}

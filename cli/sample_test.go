@@ -101,9 +101,19 @@ func sampleShow() a2a.PlanView {
 	return v
 }
 
+// samplePoints are two checkpoints of the sample plan.
+func samplePoints() (point, later a2a.CheckpointView) {
+	point = a2a.CheckpointView{ID: "01HZX3V5T8Q0CHKP0000001234", Plan: planID, Decision: rootID, Question: "How?", Chosen: "so", Files: 2, Created: at(),
+		Resources: []a2a.CheckpointResource{{Resource: "01HZX3V5T8Q0RES00000001234", Files: 2, Hash: "f00d"}}}
+	later = point
+	later.ID, later.Superseded = "01HZX3V5T8Q0CHKP0000005678", true
+	return point, later
+}
+
 // answers is an answer to every operation.
 func answers() map[string]any {
 	limit := sampleLimit()
+	point, later := samplePoints()
 	change := a2a.ConfigChange{Key: limit.Key, Value: "9", Where: limit.Origin.File, Changed: true, Now: limit}
 	text := "."
 	act := a2a.ActionView{Builtin: true, Action: action.Action{
@@ -178,10 +188,16 @@ func answers() map[string]any {
 		"db/path":         a2a.DBPathView{Store: "/d/data.db", Blobs: "/d/blobs", Engine: "/d/engine.db", Trees: "/d/trees"},
 		"db/status": a2a.DBStatusView{Path: "/d/data.db", Schema: 3, Bytes: 4096, Rows: map[string]int64{"plan": 1, "action": 2}, Check: "ok",
 			Blobs: &a2a.BlobsView{Plans: 3, Read: 2000, Sampled: true, Hurt: []a2a.HurtPlan{{ID: planID, Name: "local/fix-1", Status: plan.Status{Phase: plan.PhaseExecute, State: plan.Complete}, Missing: 2, Damaged: 1, Blobs: []string{"f00d"}}}}},
-		"db/backup":    a2a.DBBackupView{File: "/b/monday.tar", Bytes: 10240, Made: "2026-03-04T05:06:07Z", Schema: 6, Whole: true, Blobs: 12},
-		"db/restore":   a2a.DBRestoreView{Backup: a2a.DBBackupView{File: "/b/store.tar", Bytes: 10240, Made: "2026-03-04T05:06:07Z", Schema: 6}, Aside: "/d/before-restore-20260304T050607Z"},
-		"db/migrate":   a2a.DBMigrateView{Path: "/d/data.db", Schema: 4, Latest: 6, Steps: []string{"0005_call_nodes", "0006_providers"}, DryRun: true},
-		"db/gc":        a2a.DBGCView{Path: "/d", BlobsLeft: true, Blobs: a2a.Freed{Count: 3, Bytes: 4096}, Sandboxes: a2a.Freed{Count: 1, Bytes: 99}},
+		"db/backup":       a2a.DBBackupView{File: "/b/monday.tar", Bytes: 10240, Made: "2026-03-04T05:06:07Z", Schema: 6, Whole: true, Blobs: 12},
+		"db/restore":      a2a.DBRestoreView{Backup: a2a.DBBackupView{File: "/b/store.tar", Bytes: 10240, Made: "2026-03-04T05:06:07Z", Schema: 6}, Aside: "/d/before-restore-20260304T050607Z"},
+		"db/migrate":      a2a.DBMigrateView{Path: "/d/data.db", Schema: 4, Latest: 6, Steps: []string{"0005_call_nodes", "0006_providers"}, DryRun: true},
+		"db/gc":           a2a.DBGCView{Path: "/d", BlobsLeft: true, Blobs: a2a.Freed{Count: 3, Bytes: 4096}, Sandboxes: a2a.Freed{Count: 1, Bytes: 99}},
+		"checkpoint/list": a2a.CheckpointsView{Plan: ready.Plan, Tier: plan.TierFull, Checkpoints: []a2a.CheckpointView{point, later}, Next: []string{"agents plan rollback"}},
+		"checkpoint/show": a2a.CheckpointDiffView{Checkpoint: point, To: "base", Files: diff.Files},
+		"checkpoint/diff": a2a.CheckpointDiffView{Checkpoint: point, To: "now", Files: diff.Files},
+		"checkpoint/gc":   a2a.CheckpointGCView{Plans: []string{"local/fix-1"}, Checkpoints: 12},
+		"plan/rollback": a2a.RollbackView{Plan: ready.Plan, Checkpoint: point.ID, Before: later.ID, Tier: plan.TierFull, Files: []a2a.FileStat{{Path: "a.go", Status: "modified", Added: 1}},
+			Decisions: []a2a.RolledBack{{ID: later.Decision, Question: "How?", Chosen: "so"}}, Next: []string{"agents plan resume"}},
 		"sandbox/exec": a2a.SandboxExecView{Backend: "none", Stopped: "over its limit of memory", Refused: []string{"elsewhere.org:443"}, Changed: []a2a.FileStat{{Path: "a.o", Status: "added"}}},
 		"doctor/run":   a2a.DoctorView{Findings: []a2a.Finding{{Name: "store", Level: "ok", Detail: "fine"}, {Name: "jail", Level: "warning", Detail: "no jail", Fix: "install one"}, {Name: "modes", Level: "ok", Detail: "1 file", Fixed: "chmod go-rwx"}}, Bundle: "report.tgz"},
 		"plan/use":     ready, "plan/list": a2a.PlansView{Plans: []a2a.PlanSummary{ready.Plan, done.Plan}}, "plan/show": sampleShow(), "plan/status": stopped,

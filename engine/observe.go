@@ -44,10 +44,7 @@ func (r *run) observe(ctx context.Context, t *evidence.ToolCall, reported []stri
 	}
 	ob := observation{set: got.Set, changedBlob: r.p.Changed, seen: true}
 	ob.insert = func(tx Tx, d *plan.Decision) error { return r.insertDecision(tx, d, nil) }
-	deltas, err := r.deltas(ctx, box, got.Set)
-	if err != nil {
-		return observation{}, err
-	}
+	deltas := plan.Between(r.changed, got.Set)
 	r.noteOdd(&ob, t, got)
 	if len(deltas) == 0 {
 		return ob, nil
@@ -76,41 +73,6 @@ func (r *run) observe(ctx context.Context, t *evidence.ToolCall, reported []stri
 		ob.events = append(ob.events, r.event(r.p.ID, "change.recorded", fields{"path": c.Path, "status": changeWord(c), "origin": h.Origin}))
 	}
 	return ob, nil
-}
-
-// deltas is what differs between the last recorded set and the new one: each
-// with the state before (recorded, or of the base) and after.
-func (r *run) deltas(ctx context.Context, box Sandbox, set plan.ChangeSet) ([]plan.Change, error) {
-	type key struct {
-		res  ident.ResourceID
-		path string
-	}
-	old := map[key]plan.Change{}
-	for _, c := range r.changed {
-		old[key{c.Resource, c.Path}] = c
-	}
-	var out []plan.Change
-	for _, c := range set {
-		k := key{c.Resource, c.Path}
-		was, ok := old[k]
-		delete(old, k)
-		if ok && was.After.Same(c.After) {
-			continue
-		}
-		if ok {
-			c.Before = was.After
-		}
-		out = append(out, c)
-	}
-	for k, c := range old { // changed before, and now as in the base again
-		base, err := box.Base(ctx, k.res, k.path)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, plan.Change{Resource: k.res, Path: k.path, Before: c.After, After: base})
-	}
-	plan.ChangeSet(out).Sort()
-	return out, nil
 }
 
 // implicitDecision opens a decision that nobody recorded, with a checkpoint.

@@ -167,6 +167,7 @@ type DecisionTx interface {
 	InsertCheckpoint(c plan.Checkpoint) error
 	Checkpoint(id ident.CheckpointID) (plan.Checkpoint, error)
 	Checkpoints(id ident.PlanID) ([]plan.Checkpoint, error)
+	DeleteCheckpoints(id ident.PlanID) error // all of the plan; none is not an error
 }
 
 // EvidenceTx keeps the records of evidence.

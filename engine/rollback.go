@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/cleveragents/agents/crash"
 	"github.com/cleveragents/agents/evidence"
@@ -87,10 +88,7 @@ func (r *run) previewRollback(ctx context.Context, id ident.CheckpointID) (out R
 	if err != nil {
 		return out, nil, fmt.Errorf("look at the sandbox: %w", err)
 	}
-	r.changed = got.Set
-	if out.Changes, err = r.deltas(ctx, box, want); err != nil {
-		return out, nil, err
-	}
+	out.Changes = plan.Between(got.Set, want)
 	seq := 0
 	for _, d := range r.decisions {
 		if d.ID == out.Checkpoint.Decision {
@@ -175,7 +173,7 @@ func (e *Engine) Rollback(ctx context.Context, id ident.PlanID, cp ident.Checkpo
 	if err != nil {
 		return out, safety, err
 	}
-	held := r.changed
+	held := r.changed // a person's edits are in it now
 	d := plan.Decision{
 		ID: ident.DecisionID(r.IDs.New()), Plan: r.p.ID, Parent: r.root(), Attempt: r.p.Attempt, Phase: plan.PhaseExecute,
 		Type: plan.UserIntervention, Created: r.Now(),
@@ -241,4 +239,43 @@ func (e *Engine) Rollback(ctx context.Context, id ident.PlanID, cp ident.Checkpo
 	next = r.p
 	next.Rebuilding = false
 	return out, safety, r.commit(ctx, next, nil)
+}
+
+// ForgetCheckpoints forgets the checkpoints of plans that have ended before a
+// time: nobody can go back to them. The decisions stay. It returns the names of
+// the plans.
+func (e *Engine) ForgetCheckpoints(ctx context.Context, before time.Time, dryRun bool) (plans []string, checkpoints int, err error) {
+	forget := func(tx Tx) error {
+		plans, checkpoints = []string{}, 0
+		all, err := tx.Plans(PlanFilter{})
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			if !p.Terminal() || p.Updated.After(before) {
+				continue
+			}
+			list, err := tx.Checkpoints(p.ID)
+			if err != nil {
+				return err
+			}
+			if len(list) == 0 {
+				continue
+			}
+			plans, checkpoints = append(plans, p.Name), checkpoints+len(list)
+			if dryRun {
+				continue
+			}
+			if err := tx.DeleteCheckpoints(p.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if dryRun {
+		err = e.Store.View(ctx, forget)
+	} else {
+		err = e.Store.Update(ctx, forget)
+	}
+	return plans, checkpoints, err
 }

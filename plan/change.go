@@ -58,6 +58,38 @@ func (c ChangeSet) Sort() {
 	})
 }
 
+// Between is what changes from a state of the tree to another one, both given as
+// changes from the same base.
+func Between(from, to ChangeSet) ChangeSet {
+	type key struct {
+		res  ident.ResourceID
+		path string
+	}
+	old := map[key]Change{}
+	for _, c := range from {
+		old[key{c.Resource, c.Path}] = c
+	}
+	out := ChangeSet{}
+	for _, c := range to {
+		k := key{c.Resource, c.Path}
+		was, ok := old[k]
+		delete(old, k)
+		switch {
+		case ok && was.After.Same(c.After):
+			continue
+		case ok:
+			c.Before = was.After
+		}
+		out = append(out, c)
+	}
+	for _, c := range old { // as in the base again
+		c.Before, c.After = c.After, c.Before
+		out = append(out, c)
+	}
+	out.Sort()
+	return out
+}
+
 // Hash identifies the change set: what an approval is bound to.
 func (c ChangeSet) Hash() string {
 	if c == nil {

@@ -29,6 +29,9 @@ type Host struct {
 // Off reports whether nothing can be reached.
 func (n Network) Off() bool { return !n.Any && len(n.Only) == 0 }
 
+// Equal reports whether two say the same.
+func (n Network) Equal(m Network) bool { return n.String() == m.String() }
+
 // The limits of a name, RFC 1035.
 const (
 	maxHostName = 253

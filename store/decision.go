@@ -104,6 +104,11 @@ func (t *tx) Checkpoints(id ident.PlanID) ([]plan.Checkpoint, error) {
 	return list(t, "checkpoints of plan "+string(id), checkpointColumns, "FROM checkpoints WHERE plan_id = $1 ORDER BY n", string(id))
 }
 
+func (t *tx) DeleteCheckpoints(id ident.PlanID) error {
+	_, err := t.exec("checkpoints of plan "+string(id), "DELETE FROM checkpoints WHERE plan_id = $1", string(id))
+	return err
+}
+
 func approvalColumns(a *plan.Approval) []column {
 	return []column{
 		text("id", &a.ID).fix(),

@@ -53,6 +53,7 @@ func New(c Config) *Facade {
 		f.actionHandlers(),
 		f.actorHandlers(),
 		f.approvalHandlers(),
+		f.checkpointHandlers(),
 		f.configHandlers(),
 		f.dbHandlers(),
 		f.doctorHandlers(),

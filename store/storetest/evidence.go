@@ -104,6 +104,17 @@ func testCheckpoints(t *testing.T, w *world) {
 	w.fails(t, fault.Exists, func(tx engine.Tx) error { return tx.InsertCheckpoint(cs[0]) })
 	cs[0].ID, cs[0].Decision = ident.CheckpointID(w.ids.New()), "none"
 	w.fails(t, fault.NotFound, func(tx engine.Tx) error { return tx.InsertCheckpoint(cs[0]) })
+	other := plan.Checkpoint{ID: ident.CheckpointID(w.ids.New()), Plan: w.plans[1].ID, Created: d.Created}
+	w.update(t, func(tx engine.Tx) error { return tx.InsertCheckpoint(other) })
+	for range 2 {
+		w.update(t, func(tx engine.Tx) error { return tx.DeleteCheckpoints(w.plans[0].ID) })
+	}
+	w.view(t, func(tx engine.Tx) error {
+		same(t, "checkpoints", nil, func() ([]plan.Checkpoint, error) { return tx.Checkpoints(w.plans[0].ID) })
+		same(t, "checkpoints of another plan", []plan.Checkpoint{other}, func() ([]plan.Checkpoint, error) { return tx.Checkpoints(w.plans[1].ID) })
+		same(t, "the decision", d.ID, func() (ident.DecisionID, error) { got, err := tx.Decision(d.ID); return got.ID, err })
+		return nil
+	})
 }
 
 // call stores a full call in the first plan.

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/cleveragents/agents/policy"
 )
 
 // filler gives every field of a record a value of its own that is not zero, so
@@ -13,8 +15,9 @@ import (
 type filler struct{ n int64 }
 
 var (
-	timeType = reflect.TypeFor[time.Time]()
-	rawType  = reflect.TypeFor[json.RawMessage]()
+	timeType    = reflect.TypeFor[time.Time]()
+	rawType     = reflect.TypeFor[json.RawMessage]()
+	networkType = reflect.TypeFor[policy.Network]()
 )
 
 // filled returns a full T.
@@ -32,6 +35,9 @@ func (f *filler) fill(t testing.TB, v reflect.Value) {
 	case timeType:
 		// Nanoseconds, and a year that changes.
 		v.Set(reflect.ValueOf(time.Date(2000+int(f.n%50), 2, 3, 4, 5, 6, int(f.n), time.UTC)))
+		return
+	case networkType:
+		v.Set(reflect.ValueOf(policy.Network{Only: []policy.Host{{Name: fmt.Sprintf("h%d.example", f.n), Port: uint16(1 + f.n%1000)}}}))
 		return
 	case rawType:
 		v.SetBytes(fmt.Appendf(nil, `{"b":%d, "a":"é\u0000"}`, f.n)) // spaces and order are kept
